@@ -57,7 +57,7 @@ class BlockReading(SessionReading):
         for part, block in enumerate(blocks_in(content)):
             match block.get("type"):
                 case "text":
-                    answer = place._replace(id=message)
+                    answer = RecordPlace(message, *place[1:])
                     drafts += self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), answer, "empty text")
                 case "thinking":
                     thought = text_at(block, "thinking")
@@ -70,7 +70,7 @@ class BlockReading(SessionReading):
         return drafts
 
     def text(self, content: object) -> str:
-        return "\n\n".join(filter(None, self.texts(content)))
+        return content if isinstance(content, str) else "\n\n".join(filter(None, self.texts(content)))
 
     def texts(self, content: object) -> list[str]:
         """Return the texts in *content*, a string or blocks; count other blocks as skipped."""
@@ -94,4 +94,4 @@ def blocks_in(content: object) -> Sequence[JsonObject]:
     """Return *content* as blocks; a string becomes one text block."""
     found = as_list(content) if isinstance(content, list) else [content]
     blocks = [{"type": "text", "text": inner} if isinstance(inner, str) else as_object(inner) for inner in found]
-    return [block for block in blocks if block]
+    return list(filter(None, blocks))

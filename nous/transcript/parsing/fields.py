@@ -8,20 +8,18 @@ from nous.transcript.parsing.values import as_count, as_list, as_object
 JsonObject = Mapping[str, Any]
 
 
-def text_at(value: JsonObject, *keys: str) -> str:
-    """Return the first text under one of *keys* that is not empty; else an empty one."""
-    for key in keys:
-        if isinstance(text := value.get(key), str) and text:
-            return text
-    return ""
+# Every record passes these two many times, and a loop over one key is slow.
+def text_at(value: JsonObject, key: str, *others: str) -> str:
+    """Return the first text under *key* or *others* that is not empty; else an empty one."""
+    if isinstance(text := value.get(key), str) and text:
+        return text
+    return text_at(value, *others) if others else ""
 
 
-def object_at(value: JsonObject, *path: str) -> dict[str, Any]:
-    """Return the object at the end of *path*; else an empty one."""
-    found: Any = value
-    for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+def object_at(value: JsonObject, key: str, *path: str) -> dict[str, Any]:
+    """Return the object under *key*, or at the end of *path* in that; else an empty one."""
+    found = value.get(key)
+    return (object_at(found, *path) if path else found) if isinstance(found, dict) else {}
 
 
 def objects_at(value: JsonObject, key: str) -> list[dict[str, Any]]:

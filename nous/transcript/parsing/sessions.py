@@ -44,8 +44,8 @@ class ToolOutcome(NamedTuple):
 UNKNOWN_CALL = ToolCall("", "a tool call")
 
 
-def call(tool: str, tool_input: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(tool, extract_tool_summary(tool, tool_input) or tool or UNKNOWN_CALL.summary)
+def call(tool: str, tool_input: Mapping[str, Any], paths: Sequence[str] = ()) -> ToolCall:
+    return ToolCall(tool, extract_tool_summary(tool, tool_input, paths) or tool or UNKNOWN_CALL.summary)
 
 
 def outcome(
@@ -109,11 +109,11 @@ def drafts_of_user(texts: Sequence[str], place: RecordPlace, notes: ReadNotes) -
 def draft_of_call(
     tool: str, tool_input: dict[str, Any], call_id: str, place: RecordPlace, part: int = 0, *, text: str = ""
 ) -> Draft:
-    draft = place.draft(Kind.TOOL_CALL, text or call(tool, tool_input).summary, part)
+    paths = paths_touched(tool, tool_input)
+    draft = place.draft(Kind.TOOL_CALL, text or call(tool, tool_input, paths).summary, part, paths=paths)
     draft.tool = tool or None
     draft.tool_input = tool_input
     draft.call_id = call_id or None
-    draft.paths = paths_touched(tool, tool_input)
     return draft
 
 
@@ -158,8 +158,8 @@ class SessionReading(RecordReading):
 
     def charge(self, read: int, written: int, answer: str) -> None:
         """Count the tokens of an *answer* once, though several records repeat or complete them."""
-        known = self.usage.get(answer, (0, 0))
-        self.usage[answer] = max(known, (read, written), key=lambda tokens: tokens[::-1])
+        if (written, read) > self.usage.get(answer, (0, 0))[::-1]:
+            self.usage[answer] = read, written
 
     def add_tokens(self, read: int, written: int, book: str = "") -> None:
         known = self.usage.get(book, (0, 0))

@@ -17,6 +17,7 @@ _NOT_THE_USERS = (
 INTERRUPTED = "[Request interrupted by user"
 _CONTINUED = "This session is being continued from a previous conversation"
 _OPENING = re.compile(r"<(system-reminder|ide_[a-z_]{1,40}|hook_context|qwen:user-prompt-submit-context)>")
+_CLOSING = re.compile(r"</(?:system-reminder|ide_|hook_context|qwen:)")
 _MOST_TAGS = 32
 _COMMAND = re.compile(r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>\s*(?P<arguments>.*)</command-args>(?P<after>.*)", re.DOTALL)
@@ -55,7 +56,7 @@ def said_by_user(text: str) -> UserText:
 
 def without_insertions(text: str) -> str:
     """Return *text* without reminders and editor context that programs insert."""
-    if "</" in text:
+    if _CLOSING.search(text):
         text = "".join(_between_insertions(text))
     return text.strip()
 

@@ -141,7 +141,8 @@ class _Session(BlockReading):
         is_rejected = value.get("toolDenialKind") == "user-rejected"
         used = object_at(value, "toolUseResult")
         is_decided = "answers" in used or "plan" in used
-        return self._new(self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected, is_decided=is_decided))
+        drafts = self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected, is_decided=is_decided)
+        return self._new(drafts) if self.waiting or self.given else drafts
 
     def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         message = object_at(value, "message")
@@ -150,7 +151,8 @@ class _Session(BlockReading):
             return (place.draft(Kind.ERROR, text_of(content), is_error=True),)
         own, model = text_at(message, "id") or place.id, text_at(message, "model")
         usage = object_at(message, "usage")
-        self.notes.learn(model=None if model.startswith("<") else model)
+        if self.notes.header.model is None and not model.startswith("<"):
+            self.notes.learn(model=model)
         self.charge(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"), own)
         drafts = self.of_assistant(content, place, message=own)
         if drafts and drafts[0].text == _NO_ANSWER:
