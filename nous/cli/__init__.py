@@ -76,9 +76,7 @@ _HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
     context_settings=_HELP_OPTIONS,
 )
 @click.option(
-    "--config",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Read settings from this TOML file. [NOUS_CONFIG]",
+    "--config", type=click.Path(path_type=Path, dir_okay=False), help="Read settings from this TOML file. [NOUS_CONFIG]"
 )
 @click.option("--debug", is_flag=True, envvar="NOUS_DEBUG", help="Show tracebacks of errors. [NOUS_DEBUG]")
 @click.version_option(package_name="nous", message="%(prog)s %(version)s")

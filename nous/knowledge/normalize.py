@@ -30,9 +30,7 @@ _MINUS = re.compile(r"\u2212(?=\S)")
 """A minus that belongs to a value. Alone it is an operator, and a hyphen in its place would be a dash."""
 
 _QUOTED = tuple(
-    re.compile(
-        rf"(?<!\w){mark}((?:[^{mark}]|\b{mark}\b)*){mark}(?!\w)|(?<!\w){mark}()|(?<=[^\W\d]){mark}(?!\w)()",
-    )
+    re.compile(rf"(?<!\w){mark}((?:[^{mark}]|\b{mark}\b)*){mark}(?!\w)|(?<!\w){mark}()|(?<=[^\W\d]){mark}(?!\w)()")
     for mark in "\"'`"
 )
 """Quotes in pairs, and those at the edge of a word. After a digit a single one is a unit: `5'`, `5\"`."""

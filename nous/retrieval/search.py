@@ -130,13 +130,7 @@ OUTDATED = 0.3
 """Factor on the score of a superseded fact."""
 
 
-def search(
-    query: Query,
-    corpus: Corpus,
-    *,
-    limit: int = 10,
-    everything: bool = False,
-) -> tuple[Hit, ...]:
+def search(query: Query, corpus: Corpus, *, limit: int = 10, everything: bool = False) -> tuple[Hit, ...]:
     """Return the *limit* best hits for *query*, best first; none if nothing is near it.
 
     Rankings are fused, so that `port 8080` is found by its digits, `how do we deploy` by its meaning and

@@ -70,13 +70,7 @@ def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
     def from_url(*_: object, **__: object) -> tuple[None, Redis]:
         return None, connection  # the original makes a client for each request
 
-    return {
-        "Job": ShownJob,
-        "Queue": OwnQueue,
-        "Worker": OwnWorker,
-        "requeue_job": requeue_job,
-        "from_url": from_url,
-    }
+    return {"Job": ShownJob, "Queue": OwnQueue, "Worker": OwnWorker, "requeue_job": requeue_job, "from_url": from_url}
 
 
 ACTIONS = frozenset({"delete_job_view", "requeue_job_view", "requeue_all", "empty_queue", "compact_queue"})
