@@ -149,9 +149,8 @@ class _Session(BlockReading):
         content = message.get("content")
         if value.get("isApiErrorMessage") is True:
             return (place.draft(Kind.ERROR, text_of(content), is_error=True),)
-        own, model = text_at(message, "id") or place.id, text_at(message, "model")
-        usage = object_at(message, "usage")
-        if self.notes.header.model is None and not model.startswith("<"):
+        own, usage = text_at(message, "id") or place.id, object_at(message, "usage")
+        if self.notes.header.model is None and not (model := text_at(message, "model")).startswith("<"):
             self.notes.learn(model=model)
         self.charge(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"), own)
         drafts = self.of_assistant(content, place, message=own)
