@@ -1,4 +1,4 @@
-"""Choose the guaranteed part of an excerpt: user turns, decisions, side effects and ends.
+"""Choose an excerpt's guaranteed part: user turns, decisions, lasting effects, last words.
 
 Guarantees are tried from the strongest to the weakest, and the first that fits into the room applies:
 

@@ -1,4 +1,4 @@
-"""Locate and create an embedded Redis server's data directory, and hold its file locks.
+"""Create an embedded Redis server's data directory; name its files, and take file locks.
 
 <data directory>/redis/      mode 0700
   server.sock                the server's socket; a socket path cannot be longer than 107 bytes, so where it would be

@@ -1,4 +1,4 @@
-"""Fuse search rankings (by words, meaning, file) into one, by weighted sum of scores."""
+"""Fuse rankings by words, meaning and files: weighted sum, of results near in one of them."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

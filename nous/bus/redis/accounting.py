@@ -1,4 +1,4 @@
-"""Read consumer groups' counters and backlogs, and single events' status, from Redis."""
+"""Read nous' counters of a consumer group, its backlog, and the status of an event in it."""
 
 from collections.abc import Iterable, Sequence
 from itertools import starmap

@@ -1,4 +1,4 @@
-"""Base class of the stores on one Redis primary: send a command, translate its errors."""
+"""Base class of the Redis stores: send one command, translate the errors of redis-py."""
 
 from typing import Any
 

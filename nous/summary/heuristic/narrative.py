@@ -1,4 +1,4 @@
-"""Compose title, topics and summary text from a session record, quoting its own words."""
+"""Compose title, topics and summary text of a session, quoting the words said in it."""
 
 import re
 from collections import Counter

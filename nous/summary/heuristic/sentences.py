@@ -1,4 +1,4 @@
-"""Split a message into sentences without Markdown; find their names and words; compare them."""
+"""Split messages into plain sentences; classify and compare them; find identifiers."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
