@@ -69,6 +69,7 @@ class Crew:
         self._environment = environment
         self._log = log
         self._modes: dict[int, str] = {}
+        self._orphaned: list[int] = []
         self.deaths = 0
         """How many died that nobody here has killed."""
 
@@ -88,7 +89,7 @@ class Crew:
     def replace(self, pid: int, *, nursery: Nursery | None = None) -> None:
         """SIGKILL a process, and start another in its place."""
         self.kill(pid)
-        self.start(self._modes.pop(pid), nursery=nursery)
+        self.start(self._forget(pid), nursery=nursery)
 
     def replace_whole(self, pid: int) -> None:
         """The same, with whatever it has started: nothing of what is in flight in it goes on."""
@@ -107,7 +108,7 @@ class Crew:
         """Start another for each that has died by itself."""
         for pid in [pid for pid in self._modes if not alive(pid)]:
             self.deaths += 1
-            self.start(self._modes.pop(pid))
+            self.start(self._forget(pid))
 
     def one(self, chance: random.Random) -> int:
         return chance.choice(self.working())
@@ -117,7 +118,7 @@ class Crew:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
         wait_until(lambda: not alive(pid), f"process {pid} to drain", seconds=60)
-        self.start(self._modes.pop(pid))
+        self.start(self._forget(pid))
 
     def stop(self) -> None:
         """SIGTERM everybody, and wait until they are gone."""
@@ -129,12 +130,20 @@ class Crew:
         self._modes.clear()
 
     def end(self) -> None:
-        """SIGKILL everybody, and what they have started."""
-        for pid in self._modes:
+        """SIGKILL everybody, and what they and the dead have started: an orphan would bring the server back."""
+        for pid in (*self._modes, *self._orphaned):
             for kill in (os.kill, os.killpg):  # one that has just begun leads no group yet
                 with suppress(ProcessLookupError):
                     kill(pid, signal.SIGKILL)
         self._modes.clear()
+        self._orphaned.clear()
+
+    def _forget(self, pid: int) -> str:
+        """Take a dead process off the list, but remember its group while that has members; its mode."""
+        with suppress(ProcessLookupError):
+            os.killpg(pid, 0)
+            self._orphaned.append(pid)
+        return self._modes.pop(pid)
 
 
 def children(pid: int) -> list[int]:
