@@ -35,8 +35,9 @@ FORGOTTEN = "what it brings that can be learned was forgotten on request"
 ALREADY_LEARNED = "already learned"
 
 _OF_EPISODES = 10**6
-_INVALID = "invalid"
 """Index of the follow-up event for episodes. It differs from the index of every fact's event."""
+
+_INVALID = "invalid"
 
 _log = structlog.stdlib.get_logger(__name__)
 

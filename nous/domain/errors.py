@@ -1,4 +1,4 @@
-"""Exception hierarchy: retryable, deferred or fatal, by what the caller can do."""
+"""Exceptions by what the caller can do: retry, wait until a time, change input or setup."""
 
 from datetime import datetime
 
@@ -24,7 +24,7 @@ class Deferred(NousError):
 
 
 class Fatal(NousError):
-    """The input is at fault; the same call will fail again."""
+    """The same call fails again until the input, a setting or the server is changed."""
 
 
 class BadInput(Fatal):

@@ -1,4 +1,4 @@
-"""Encode dataclass records as JSON for the store, and decode and validate them. No I/O.
+"""Encode dataclass records as JSON to be stored; decode and validate them. No I/O.
 
 Fields that a newer release added are ignored. Fields that it dropped need a default.
 """

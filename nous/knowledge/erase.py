@@ -1,8 +1,8 @@
 """Erase a session or a fact from a scope's fact log. Pure: rows in, rows out.
 
 A fact that only the erased source stated is removed, with every row about it. A fact that other sources stated too
-stays, in the words of the first of them. It gets a new id, since a fact's id derives from its source and its wording.
-Reasons that may quote erased text are replaced.
+stays. If the erased source was its first, it takes the words of the next one, and a new id, since an id derives from
+source and wording. Reasons that may quote erased text are replaced.
 """
 
 from collections import defaultdict

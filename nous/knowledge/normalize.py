@@ -1,6 +1,6 @@
 """Normalize texts, so that equal statements have equal forms.
 
-Spaces, quotes, emphasis, a final stop and the case of plain words make no difference.
+Spaces, the style of quotes, emphasis, a final stop and the case of plain words make no difference.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Build log rows that merge two facts, keep them apart, or undo either.
 
-Pure, like `nous.knowledge.learn`: each function returns the rows to append to the log that *knowledge* is the
+No I/O: each function returns the rows to append to the log that *knowledge* is the
 projection of. No rows mean that the log says so already. `unsettling` undoes a decision.
 """
 

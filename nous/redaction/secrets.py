@@ -1,6 +1,6 @@
 """Detect and mask credentials (passwords, API keys, tokens, card numbers) in text.
 
-A text in which one is detected is never stored as a fact.
+Facts are not extracted from a text in which one is detected.
 """
 
 import re

@@ -21,6 +21,7 @@ _LONGEST = 4000
 
 _OURS = ("nous", "workers")
 _ERROR, _OWN, _FOREIGN = "! ", "  ", "| "
+_LEFT_OUT = "..."
 
 
 def said(error: BaseException) -> str:
@@ -44,7 +45,8 @@ def traced(error: BaseException) -> str:
 
 def place(error: BaseException) -> str:
     """Return the innermost non-library frame that *error* passed, or "" if there is none."""
-    return next((line.removeprefix(_OWN) for line in reversed(_frames(error)) if line.startswith(_OWN)), "")
+    own = (line.removeprefix(_OWN) for line in reversed(_frames(error)) if line.startswith(_OWN))
+    return next((line for line in own if not line.startswith(_LEFT_OUT)), "")
 
 
 def folded(trace: str) -> Iterator[str]:
@@ -77,7 +79,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 def _frames(error: BaseException) -> list[str]:
     frames = list(traceback.walk_tb(error.__traceback__))
     lines = [_line(frame, number) for frame, number in frames[-_FRAMES:]]
-    return [f"{_OWN}... {len(frames) - _FRAMES} frames before", *lines] if len(frames) > _FRAMES else lines
+    return [f"{_OWN}{_LEFT_OUT} {len(frames) - _FRAMES} frames before", *lines] if len(frames) > _FRAMES else lines
 
 
 def _line(frame: FrameType, number: int) -> str:

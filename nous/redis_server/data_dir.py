@@ -1,8 +1,8 @@
 """Create an embedded Redis server's data directory; name its files, and take file locks.
 
 <data directory>/redis/      mode 0700
-  server.sock                the server's socket; a socket path cannot be longer than 107 bytes, so where it would be
-                             longer, the socket is /tmp/nous-<uid>/<hash of the path>.sock
+  server.sock                the server's socket; socket paths are limited (to 107 bytes on Linux); in place of a
+                             long one, the socket is /tmp/nous-<uid>/<hash of the path>.sock
   server.log  server.pid
   appendonlydir/             the data
   election.lock              held by the process that starts or stops the server

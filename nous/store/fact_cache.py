@@ -1,6 +1,6 @@
-"""LRU cache of fact indexes, updated from the fact log on access; dataclass of query stores.
+"""LRU cache of fact indexes, updated from the log on access; dataclass of stores to query.
 
-Only rows that were appended since the last read are fetched.
+Only rows that were appended since the last read are fetched, unless the log was rewritten.
 """
 
 from collections import OrderedDict

@@ -1,11 +1,11 @@
-"""Encode and decode the fact log: hash-chained rows, vectors in fixed-size blocks. No I/O.
+"""Encode and decode the fact log in Redis: hash-chained rows, blocks of vectors. No I/O.
 
 A row is stored as `<chain> <kind> <slot> <JSON>`. The chain is a hash of the previous chain and of the rest of the
 entry, so it covers the whole log up to that row. A reader that knows the chain of one entry can check whether a log
 still continues what it has read.
 
-A block is the unit of growth: a string never has to be moved as a whole when the log grows. Blocks are large, so a
-scope of 100,000 facts is read with some hundred commands.
+A block is the unit of growth: a log that grows never moves the vectors of its full blocks. A read takes one command
+for each run of vectors, so a scope of 100,000 facts is read with some hundred commands.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,7 +4,7 @@
 
 | key                                          | type   | life           | holds                                    |
 |----------------------------------------------|--------|----------------|------------------------------------------|
-| <p>:scopes                                   | set    | kept           | every scope written to, as text          |
+| <p>:scopes                                   | set    | kept           | every scope with an episode or a fact    |
 | <p>:episodes:<scope>                         | hash   | kept           | episode id -> the episode, JSON          |
 | <p>:episode-versions:<scope>                 | hash   | kept           | episode id -> state, for the commit      |
 | <p>:episode-editions:<scope>                 | hash   | kept           | <episode id>/<edition> -> an old edition |
@@ -33,9 +33,9 @@
 
 A session state has no TTL while its session is open or closing, and a TTL of 30 days from then on: a late event about a
 session that has ended does not restart it. Sessions leave the three sets when their status changes, abandoned ones
-after 30 days at most.
+also after 30 days, at the next abandonment.
 
-All but the last six are written only by a commit, and removed only by a commit or by an erasure. A transcript is
+All but `calibrations` and the last six are written only by a commit or an erasure. A transcript is
 written by a producer that publishes with an upload, and released by the commit of its event. Folder records are written
 by every process that sweeps that folder of that host; their TTL of 30 days starts again with each sweep. Candidates,
 which may be on another server, are an index of the log, updated by every process that is about to compare facts.

@@ -1,4 +1,4 @@
-"""Format a tool call as a one-line summary by its name and inputs, and list its files."""
+"""Summarize a tool call as `Name(inputs)`; list the files in its path and patch inputs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Detect updates: a later statement that gives another value to what an earlier one states.
 
-Only the later one is true then. A false update hides a true fact, a missed one shows both. So an update takes another
-number or command in the same sentence, a reversed choice, or words that say that something has changed.
+Only the later one is true then. A false update hides a true fact, a missed one shows both. So a sure update takes
+another number or command in the same sentence, a reversed choice, or words that say that something has changed.
 """
 
 import re

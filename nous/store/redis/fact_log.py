@@ -1,7 +1,7 @@
 """Read fact logs and vectors from Redis; read and set embedders' deduplication thresholds.
 
-The log is written by `nous.store.redis.plans`. A read takes one round trip if nothing was appended, or nothing with a
-vector, and two otherwise.
+The log is written by `nous.store.redis.plans` and `fact_log_rewrite`. A read takes one round trip if nothing was
+appended, or nothing with a vector; two otherwise, and three if the log was rewritten.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Translate each `Write` into a commit plan: preconditions and Redis commands. No I/O.
 
-Every command is idempotent under the same preconditions, so a commit that broke off half-way can be repeated.
+A plan is idempotent under the same preconditions, so a commit that broke off half-way can be repeated.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Extract the largest JSON object, or the text in `<summary>` tags, from a model's answer.
 
-Malformed or truncated JSON is a fault: no part of it is taken for the answer.
+Trailing commas are accepted. Other malformed or truncated JSON is a fault: no part of it is taken for the answer.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Parse Cursor transcripts (JSON lines `{role, message: {content: blocks}}`) into entries.
+"""Parse Cursor transcripts (JSON lines: `{role, message}` or `turn_ended`) into entries.
 
-They have no ids, so results are paired with the calls of their turn in order. Only prompts have a time.
+A result without an id answers the first open call of its turn. Only prompts have a time.
 """
 
 import re

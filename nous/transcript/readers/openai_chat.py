@@ -1,6 +1,6 @@
 """Reader of OpenAI Chat Completions and `{role, content}` lists; `ChatReading` parses them.
 
-There are no error flags: a result that begins with `Error` is one. Arguments are JSON in a string.
+There are no error flags: a result that begins like an error message is an error. Arguments are JSON in a string.
 """
 
 from nous.transcript.parsing.chat import ChatReading, sniff_openai

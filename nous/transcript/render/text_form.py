@@ -1,6 +1,6 @@
 """Render a session as text for summarizers, block by block, in the format of qbit.
 
-A block begins with its turn number, which counts the `started` events, and ends with a blank line. Streamed parts,
+A block of a turn begins with its number, which counts the `started` events, and ends with a blank line. Streamed parts,
 reasoning, warnings, workflows, and the tool use of sub-agents are left out.
 """
 

@@ -1,6 +1,8 @@
 """Tracebacks as they are kept: whose lines, how many, and nothing of what the lines were about."""
 
 import json
+from copy import deepcopy
+from threading import Lock
 
 import pytest
 
@@ -57,6 +59,16 @@ def test_a_deep_recursion_is_cut_and_says_so() -> None:
 def test_the_place_is_the_last_line_that_is_no_library_s() -> None:
     assert place(_failure()).endswith("in _fail")
     assert place(ValueError("never raised")) == ""
+    assert place(_failure_deep_in_a_library()) == ""
+
+
+def _failure_deep_in_a_library() -> Exception:
+    nested: object = Lock()
+    for _ in range(20):
+        nested = [nested]
+    with pytest.raises(TypeError) as raised:
+        deepcopy(nested)
+    return raised.value
 
 
 def test_the_texts_of_errors_are_redacted() -> None:
