@@ -1,6 +1,6 @@
 """Public API of nous, memory for agents: publish sessions, record decisions, search facts.
 
-Each fact is stored once, and each can be traced to the turn it came from. Every function raises `Misconfigured` for
+Each fact is stored once, and each can be traced to its source. Every function raises `Misconfigured` for
 unusable settings, and `Unavailable` if the server does not answer.
 
 import nous

@@ -1,7 +1,7 @@
-"""Function that every RQ job calls: set up once per process, and run one delivery attempt.
+"""Job function for stock RQ workers: set up once per process, run one delivery attempt.
 
-A stock RQ worker runs it too, with the same guarantees: `rq worker -S json -j nous.jobs.rq.job.AllowListedJob QUEUE`.
-Its settings say which installation that serves. A job of another one is refused.
+The guarantees are those of `nous worker`: `rq worker -S json -j nous.jobs.rq.job.AllowListedJob QUEUE`. The settings of
+the process say which installation it serves. A job of another one is refused.
 """
 
 from functools import cache

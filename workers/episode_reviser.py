@@ -1,4 +1,4 @@
-"""On episode_outdated, resummarize the stored input by LLM and replace the episode."""
+"""On episode_outdated, regenerate it by LLM from stored input, emit episode_summarized."""
 
 from dataclasses import replace
 from datetime import timedelta

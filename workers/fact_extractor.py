@@ -1,4 +1,4 @@
-"""On episode_summarized, learn its candidate facts (extract if none); emit fact events.
+"""On episode_summarized, deduplicate and save facts (extract if none); emit fact events.
 
 It emits fact_learned, fact_confirmed, fact_superseded and fact_linked, and facts_unembedded or episodes_unembedded for
 data that waits for the embedder.

@@ -1,4 +1,4 @@
-"""Build the deduplication policy, handler deadline and excerpt function from the settings."""
+"""Build from settings: fact dedup policy, handler deadline, transcript excerpt function."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Build the Redis stores of model calls: cached responses, token usage, circuits, counters."""
+"""Build the Redis stores of LLM calls: cached replies, token usage, circuit state, counters."""
 
 from dataclasses import dataclass
 

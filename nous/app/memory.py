@@ -1,6 +1,6 @@
 """Build the stores, embedder and vector indexes that memory queries read.
 
-It builds neither workers nor models, so that a command that only reads starts fast.
+It builds neither workers nor LLM clients, so that a command that only reads starts fast.
 """
 
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Parse raw stream entries, match them to an erasure, cut candidate facts out. No I/O.
+"""Select raw stream entries to erase, and remove erased facts from others. No I/O.
 
 An entry that was dead-lettered as malformed may still hold the text of a session.
 """

@@ -1,4 +1,4 @@
-"""Compute names of tombstones (erasure records) that block an event or effects. No I/O."""
+"""Erasure tombstones: record type, names to look up for an event or a handler's writes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Commands of `nous facts`: learn facts from JSON lines; list, merge or replace duplicates."""
+"""Subcommands of `nous facts`: learn from JSON lines; list, merge, supersede similar facts."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict

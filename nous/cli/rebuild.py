@@ -1,4 +1,4 @@
-"""Measure the merge threshold, rebuild fact indexes; queue re-embedding and re-summarizing."""
+"""Calibrate the merging of facts, rebuild fact indexes, queue re-embedding, re-summarizing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

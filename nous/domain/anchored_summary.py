@@ -1,4 +1,4 @@
-"""Value types of a session's rolling summary (five sections); convert to JSON, prompt text."""
+"""Value types of a session's rolling summary, in sections; convert to JSON and prompt text."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

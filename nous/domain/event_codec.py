@@ -1,9 +1,9 @@
 """Encode and decode events as CloudEvents 1.0 JSON; derive missing fields, check limits.
 
 `type` is the event's type and also names its stream. Its version is the last part of `dataschema`
-(`urn:nous:session_ended:1`), and 1 if there is none. Unknown fields are ignored. The smallest valid entry is `{"data":
-{...}}`. Missing fields are derived from the content, so that a repeat is the same event. For events that recur, the
-time is used as well.
+(`urn:nous:session_ended:1`), and the current one if there is none. Unknown fields are ignored. The smallest valid entry
+is `{"data": {...}}`. Missing fields are derived from the content, so that a repeat is the same event. For events that
+recur, the time is used as well.
 
 Spec: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
 """

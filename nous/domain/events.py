@@ -1,8 +1,8 @@
 """Event classes, from `SessionEnded` to `JobDeadLettered`; derive ids and missing fields.
 
-Events are frozen and named in the past tense. On the wire each is CloudEvents 1.0 JSON (see `nous.domain.event_codec`).
-The fields of `Event` are the envelope, those of its subclasses are `data`. A new event is a new subclass, in any
-module.
+Events are frozen. On the wire each is CloudEvents 1.0 JSON (see `nous.domain.event_codec`). The fields of subclasses,
+and the session, agent and scope of `Event`, are its `data`; the other fields are the envelope. A new event is a new
+subclass, in any module.
 """
 
 from collections.abc import Mapping

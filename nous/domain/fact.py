@@ -1,6 +1,6 @@
 """Value types of facts, sources and fact-log rows, and pure functions on rows. No storage.
 
-The current facts are a projection of the log (`nous.knowledge.fact_index`). So nothing is ever overwritten, and every
+The current facts are a projection of the log (`nous.knowledge.fact_index`). Only an erasure rewrites it, so every other
 verdict can be read again.
 """
 

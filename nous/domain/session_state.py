@@ -1,7 +1,7 @@
 """Session state machine: compute open, closing, ended or abandoned from events. No I/O.
 
-It is driven by heartbeats, ends, and ends that were handled. Each of these only advances a latest time. So they may
-arrive in any order, and twice: the resulting state is the same.
+Heartbeats, ends, and ends that were handled may arrive in any order, and twice: the resulting state is the same. A
+heartbeat after an abandonment opens the session again.
 """
 
 from dataclasses import dataclass, field, replace

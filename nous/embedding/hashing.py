@@ -1,4 +1,4 @@
-"""Embed texts without a model: hash words and their trigrams into unit vectors."""
+"""Embed texts without a model: hash words and their character trigrams into unit vectors."""
 
 import hashlib
 import re

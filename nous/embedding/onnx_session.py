@@ -1,4 +1,4 @@
-"""Open ONNX models for one thread, and save optimized copies that processes share.
+"""Open single-threaded ONNX sessions; save optimized model copies that processes share.
 
 Importing it loads onnxruntime, an extra.
 """

@@ -1,8 +1,8 @@
 """Choose the sentences and tool calls that add most new terms, to fill an excerpt's budget.
 
-Lazy greedy maximum coverage: the gain of a unit is the worth of its new terms divided by length^`BREVITY`. Gains only
-fall while the excerpt grows, so re-evaluating the top of a heap finds the best unit. Terms are words as written, split
-at blanks: that is several times faster than searching for words.
+Lazy greedy maximum coverage: the gain of a unit is the worth of its new terms divided by length^`BREVITY`. Gains mostly
+fall while the excerpt grows, so only the top of a heap is re-evaluated; one rises where another unit of its item is
+taken and pays for the label. Terms are words as written, split at blanks: several times faster than a search for words.
 """
 
 import heapq

@@ -1,7 +1,7 @@
 """Detect that two people are chatting, and choose their most factual turns for an excerpt.
 
-Signs of a statement are names, possessives, times, and phrases that only keep the conversation going. The words for
-them are in `talk.toml` and `nous.text.language`; their weights were fitted to hand-labelled conversations
+Signs of a statement are names, possessives and times; phrases that only keep the conversation going speak against it.
+The words are in `talk.toml` and `nous.text.language`; their weights were fitted to hand-labelled conversations
 (tests/benchmarks/chats.py) and rounded.
 
 A short turn is shown whole or left out: a statement without its context is seldom understood, and labels and marks take

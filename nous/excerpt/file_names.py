@@ -1,4 +1,4 @@
-"""Shorten file paths in an excerpt's tool calls, and list the files edited or removed."""
+"""Shorten file paths in an excerpt's tool calls, and list the files edited in the session."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Choose an excerpt's guaranteed part: user turns, decisions, lasting effects, last words.
+"""Choose an excerpt's guaranteed part: user turns, approvals, external effects, last reply.
 
 Guarantees are tried from the strongest to the weakest, and the first that fits into the room applies:
 

@@ -1,6 +1,6 @@
 """Filter candidate facts: drop invalid texts, erased texts (by hash) and those over a cap.
 
-This is the only place where their number is capped.
+The cap holds for candidates of all sources; extractors apply it to their own before.
 """
 
 from collections import Counter

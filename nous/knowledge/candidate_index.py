@@ -1,4 +1,4 @@
-"""Protocols that vector indexes of facts implement: near search, rebuild from log, erase."""
+"""Protocols for vector indexes of facts: similarity search, rebuild from fact log, erasure."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol

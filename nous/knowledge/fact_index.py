@@ -1,4 +1,4 @@
-"""Build an in-memory index of a scope's facts from log rows; find facts by text or vector."""
+"""In-memory index of a scope's facts from its fact log; lookup by exact text or vector."""
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

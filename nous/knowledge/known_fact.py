@@ -1,4 +1,4 @@
-"""Value type of a fact with its log rows; derives its sources, dates, trust and valid links."""
+"""Value type of a fact and its fact-log rows; derives sources, dates, trust and fact links."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

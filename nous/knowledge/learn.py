@@ -1,4 +1,4 @@
-"""Judge candidates, and facts embedded late, against known facts; return log rows. No I/O."""
+"""Judge candidates and late-embedded facts against known facts; return fact-log rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

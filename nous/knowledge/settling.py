@@ -1,4 +1,4 @@
-"""Build log rows that merge two facts, keep them apart, or undo either.
+"""Build fact-log rows to merge two facts or keep them apart, and to undo this or an update.
 
 No I/O: each function returns the rows to append to the log that *knowledge* is the
 projection of. No rows mean that the log says so already. `unsettling` undoes a decision.

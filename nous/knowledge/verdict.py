@@ -1,4 +1,4 @@
-"""Verdicts on a candidate fact; thresholds, and ports to the models that compare texts."""
+"""Define verdicts on candidate facts, thresholds, and protocols of models comparing texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

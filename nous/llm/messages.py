@@ -1,4 +1,4 @@
-"""Build chat messages from a question, and a `Reply` from a provider's response."""
+"""Helpers for LLM providers: chat messages from a question, `Reply` from text and usage."""
 
 import json
 from collections.abc import Mapping

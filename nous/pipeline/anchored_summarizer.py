@@ -1,4 +1,4 @@
-"""Compute a session's next rolling summary from its transcript: by LLM, else by heuristics."""
+"""Compute a session's updated rolling summary from new entries: by LLM, else by heuristics."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Decide if candidate facts are new, repeats or updates; return log rows, write nothing."""
+"""Embed candidate facts; judge if each is new, a repeat or an update; return fact-log rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Create an embedded Redis server's data directory; name its files, and take file locks.
+"""Paths, private directories and file locks of an embedded Redis server.
 
 <data directory>/redis/      mode 0700
   server.sock                the server's socket; socket paths are limited (to 107 bytes on Linux); in place of a

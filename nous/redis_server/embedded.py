@@ -1,4 +1,4 @@
-"""Start, stop and check an embedded Redis server that all users of its directory share.
+"""Start, stop and check the embedded Redis server of a data directory, shared by processes.
 
 It runs until it is stopped explicitly. Any number of processes may start or stop it at once. The election lock lets one
 of them act. The server itself inherits a second lock, alive, which the kernel frees when it dies. So a slow server is

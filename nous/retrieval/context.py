@@ -1,4 +1,4 @@
-"""Order facts; render notes on earlier sessions as size-limited text for a new session."""
+"""Order facts; render them with the last session's summary as context for a new session."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

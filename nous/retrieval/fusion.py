@@ -1,4 +1,4 @@
-"""Fuse rankings by words, meaning and files: weighted sum, of results near in one of them."""
+"""Fuse word, vector and file rankings by weighted sum; drop items relevant in none."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

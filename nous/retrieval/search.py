@@ -1,4 +1,4 @@
-"""Hybrid search of a scope's in-memory index: fuse rankings by words, meaning and file."""
+"""Hybrid search of a scope's facts and episodes: fuse rankings by words, meaning and file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Search memory and collect context notes, episodes and facts for CLI and API. Read-only."""
+"""Queries of CLI and Python API: search facts and episodes, gather notes for a new session."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Interface of format readers: rate a file's sample, parse its stream into draft entries."""
+"""Interface of format readers: score a sample's match, parse a stream into draft entries."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Classify tool calls by effect: files named, written, removed; commits, pushes, handovers."""
+"""Classify tool calls by effect: file writes, file removals, commits, pushes, escalations."""
 
 import re
 from collections.abc import Mapping, Sequence

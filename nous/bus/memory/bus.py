@@ -1,4 +1,4 @@
-"""In-memory implementation of the event bus, with the same rules, for tests."""
+"""In-memory implementation of the event bus for tests, without erasure or key TTLs."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -11,9 +11,9 @@
 | <p>:progress:<group>           | hash   | kept       | state of pending deliveries; empty at rest                    |
 | <p>:progress:<group>:<delivery>| list   | a week     | the last failures of a pending delivery                       |
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
-| <p>:dead                       | stream | kept       | dead letters: delivery, reason, and the failure of            |
-|                                |        |            | each attempt, until redriven or dropped                       |
-| <p>:forgotten:<scope>          | hash   | kept       | tombstones: episode id or hash of a fact -> when it was erased|
+| <p>:dead                       | stream | kept       | dead letters: delivery, reason and last failures, until       |
+|                                |        |            | redriven or dropped                                           |
+| <p>:forgotten:<scope>          | hash   | kept       | tombstones: scope, episode, fact or hash of a text -> erasure |
 | <p>:aside:<stream>:<name>      | stream | an hour    | copy of a stream that is rewritten, until it replaces it      |
 """
 

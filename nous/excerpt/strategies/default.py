@@ -1,4 +1,4 @@
-"""Default excerpt strategy: user turns, decisions, side effects, ends, then most new terms.
+"""Default excerpt strategy: user turns and approvals, external effects, then most new terms.
 
 In a conversation between two people nothing is guaranteed. It keeps the turns that state most about their lives.
 """

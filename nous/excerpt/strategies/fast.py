@@ -1,4 +1,4 @@
-"""Fast excerpt strategy: user turns, decisions, side effects; then items from the end back."""
+"""Fast excerpt strategy: user turns and approvals, external effects, then the latest items."""
 
 from nous.excerpt.dialogue import is_talk, most_told
 from nous.excerpt.floor import floor

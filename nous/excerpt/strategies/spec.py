@@ -2,7 +2,8 @@
 
 Every item begins at 1; +2 for a word of decision, +1 for the user, -1 for more than 500 characters with a code block or
 more than 10 line breaks. The highest scores are taken whole, ties in order. An item that does not fit is skipped, and
-filling goes on. The first and the last item are always represented. Scores are those of the original specification.
+filling goes on. The first and the last item are represented if there is room for both. Scores are those of the original
+specification.
 """
 
 from nous.excerpt.floor import first_and_last

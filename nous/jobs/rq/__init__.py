@@ -1,6 +1,6 @@
 """Package of the RQ job-queue adapters: a table of the Redis keys in use. No code.
 
-The keys are those that RQ's dashboards read. Only RQ's own client writes them. *kept* means without a TTL.
+The keys are those that RQ's dashboards read, their lives those under `nous worker`. *kept* means without a TTL.
 
 All installations on a server share these keys, and differ in <queue>, <job> and <worker> (see `nous.jobs.base`).
 
@@ -17,9 +17,9 @@ All installations on a server share these keys, and differ in <queue>, <job> and
 | rq:worker:<worker>                 | hash   | 1 minute    | a worker; renewed by its heartbeat                       |
 | rq:job:<job>                       | hash   | job_ttl     | a job; without a TTL until it has ended                  |
 | rq:results:<job>                   | stream | job_ttl     | a job's results                                          |
-| rq:execution:<job>:<execution>     | hash   | 10 minutes  | a running job; renewed by its heartbeat                  |
-| rq:executions:<job>                | zset   | 11 minutes  | a job's executions                                       |
-| rq:worker:<worker>:executions      | set    | 1 minute    | executions of a worker; deleted when it stops            |
+| rq:execution:<job>:<execution>     | hash   | 90 seconds  | a running job; renewed by its heartbeat                  |
+| rq:executions:<job>                | zset   | 150 seconds | a job's executions                                       |
+| rq:worker:<worker>:executions      | set    | 150 seconds | executions of a worker; deleted when it stops            |
 | rq:clean_groups                    | string | 15 minutes  | lock: a cleanup ran recently                             |
 | rq:clean_registries:<queue>        | string | 15 minutes  | the same                                                 |
 """

@@ -1,7 +1,7 @@
 """Take RQ jobs from a queue in batches; record their start, heartbeats and outcomes in RQ.
 
-RQ's own worker writes them in some ten round trips a job. Here one script writes the same entries, so that dashboards
-show the same.
+RQ's own worker writes them in some ten round trips a job. Here one script per step writes the same entries, so that
+dashboards show the same.
 
 The entries are for people to look at. An attempt whose job could not be recorded is over all the same, and its delivery
 is safe in the stream.

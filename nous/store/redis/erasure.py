@@ -1,4 +1,4 @@
-"""Erase the data of a session or scope, or candidate facts, in Redis; replace a fact log."""
+"""Erase a session's or scope's data, or episodes' candidate facts, in Redis; edit fact logs."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

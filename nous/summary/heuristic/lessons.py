@@ -1,4 +1,4 @@
-"""Extract lessons from a session record: user statements, and causes of failures."""
+"""Extract lessons from a session record: lasting user statements, the agent's explanations."""
 
 import re
 from collections.abc import Iterator

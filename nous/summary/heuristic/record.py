@@ -1,4 +1,4 @@
-"""Derive a session record from a transcript: turns, tool actions, files, commits and runs."""
+"""Session record of a transcript: turns, tool calls, files, commits, test and build runs."""
 
 import re
 from collections.abc import Mapping, Sequence

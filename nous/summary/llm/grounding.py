@@ -1,4 +1,4 @@
-"""Filter candidate facts by text matching: keep those that the session's turns support.
+"""Drop candidate facts whose numbers, paths or names no turn has, and prompt injections.
 
 A fact stays only if the turns that it cites contain its numbers, paths and names. Wrong citations are corrected if
 another turn contains them. The session decides whose statement a fact is.

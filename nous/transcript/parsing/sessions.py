@@ -1,4 +1,4 @@
-"""Base class of session parsers: user text, tool calls paired with results, header, tokens."""
+"""Base class of session parsers: user text, call/result pairing, metadata, token usage."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Coerce untyped JSON values to a type, or to an empty value; parse times; cut long text."""
+"""Type-check JSON values, with empty defaults; parse times; cut the middle of long texts."""
 
 import re
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Parse Anthropic Messages API requests, or their message lists, into transcript entries.
+"""Parse Anthropic Messages API requests, responses and message lists into entries.
 
 Unlike in Chat Completions, calls and results are content.
 """

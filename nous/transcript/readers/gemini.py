@@ -1,4 +1,4 @@
-"""Parse Gemini CLI sessions (a JSON document, or JSON lines patched by `$set`) into entries.
+"""Parse Gemini CLI sessions (one JSON document, or JSON lines after a header) into entries.
 
 Up to 0.39 it is one document with `messages`, later JSON lines after a header. A message is written again, under its
 id, each time its calls return, so each message and call is emitted once, at its first place.

@@ -1,4 +1,4 @@
-"""Parse Hermes sessions (`~/.hermes/sessions/*.json`, gateway files, exports) into entries.
+"""Parse Hermes sessions (`~/.hermes/sessions/*.json`, JSON lines, exports) into entries.
 
 Messages are those of Chat Completions, with the model's thoughts beside them. The file has the times when the session
 began and was saved, but not always those of its messages.

@@ -1,4 +1,4 @@
-"""Parse LangChain messages, in a list or in the state of a graph, into transcript entries.
+"""Parse LangChain messages (a list, a prompt, or a LangGraph state) into entries.
 
 Reads the output of `messages_to_dict` and `dumpd`, and plain messages. The chunks of a streamed answer become one.
 """

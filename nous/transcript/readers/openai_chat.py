@@ -1,4 +1,4 @@
-"""Reader of OpenAI Chat Completions and `{role, content}` lists; `ChatReading` parses them.
+"""Reader of Chat Completions requests or `{role, content}` lists, parsed by `ChatReading`.
 
 There are no error flags: a result that begins like an error message is an error. Arguments are JSON in a string.
 """

@@ -1,1 +1,1 @@
-"""Write transcripts for agents that keep none; save summarizer inputs and summaries."""
+"""Write qbit transcripts for agents that keep none; save summarizer inputs and summaries."""

@@ -1,4 +1,4 @@
-"""Append session events to a JSON transcript file; save summarizer inputs and summaries."""
+"""Append session events to a qbit transcript; save summarizer input and summary files."""
 
 import fcntl
 import json

@@ -1,1 +1,1 @@
-"""Render a transcript for a terminal, as JSON lines, by turn, or as summarizer input."""
+"""Render a transcript for a terminal, as JSON lines, by turn, or as qbit summarizer input."""

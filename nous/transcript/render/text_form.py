@@ -1,4 +1,4 @@
-"""Render a session as text for summarizers, block by block, in the format of qbit.
+"""Render a session as text in qbit's summarizer-input format, for the CLI and Python API.
 
 A block of a turn begins with its number, which counts the `started` events, and ends with a blank line. Streamed parts,
 reasoning, warnings, workflows, and the tool use of sub-agents are left out.
