@@ -1,4 +1,4 @@
-"""Convert a transcript to excerpt items: messages, failures, one line per run of tool calls.
+"""Convert a transcript to excerpt items: messages, plans, failures, groups of tool calls.
 
 Only about one hundredth of a coding session is written by a person or said by the agent. Tool output, thinking and
 system text are left out here, before any budget applies. Calls are shortened, repeats are counted, and commits are

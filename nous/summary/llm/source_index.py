@@ -1,4 +1,4 @@
-"""In-memory index of session turns: find those with a statement's literals and most words.
+"""Find the session turns that state a text's numbers, paths and names, and most words.
 
 Literals of a statement are numbers, paths, identifiers and quotes: no paraphrase changes them. They are compared in one
 normal form: NFKC, casefolded, with one kind of quote, apostrophe, hyphen and space, and without the marks of code and
