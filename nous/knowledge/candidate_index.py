@@ -1,4 +1,4 @@
-"""Protocols for vector indexes of facts: similarity search, rebuild from fact log, erasure."""
+"""Protocols: search a vector index of facts; rebuild or drop the indexes of a scope."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol

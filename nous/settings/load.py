@@ -1,4 +1,4 @@
-"""Load and validate settings: environment variables over a TOML file over defaults.
+"""Load and validate settings: `NOUS_*` variables over a TOML file over defaults.
 
 An unknown setting or a wrong type stops the program: a misspelt setting that is silently ignored is found only after it
 was needed.

@@ -1,4 +1,4 @@
-"""Baseline excerpt strategy: keep the beginning and the end, and omit the middle."""
+"""Baseline excerpt strategy: keep the session's beginning and end, and omit its middle."""
 
 from nous.excerpt.items import Items
 from nous.excerpt.strategy import Choice, Strategy, until_full
