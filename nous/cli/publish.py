@@ -30,6 +30,7 @@ from nous.store.base import NO_VECTORS
 from nous.text.sanitize import shortened
 from nous.transcript.detect import UnknownFormat
 from nous.transcript.discovery import below
+from nous.transcript.load import accessing
 
 _LONGEST = 32
 """Characters of an outcome in the table; `nous status SESSION` shows all of it."""
@@ -88,8 +89,9 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     Publishing is idempotent: a session is processed again only if it has grown. A file that cannot be used is reported,
     and the others are published. Workers read the files later, so save piped input to a file first.
     """
-    if session is not None and (len(paths) > 1 or Path(paths[0]).is_dir()):
-        raise BadInput(f"--session {session} names one session, and several files were given; publish each alone")
+    with accessing(Path(paths[0])):
+        if session is not None and (len(paths) > 1 or Path(paths[0]).is_dir()):
+            raise BadInput(f"--session {session} names one session, and several files were given; publish each alone")
     about = SessionMetadata(scope=scope, agent_id=agent, session_id=session, format=format_, compacting=compacting)
     container, failures = app.container, list[NousError]()
     options: dict[str, Any] = {**how, "about": about, "priority": Priority.BULK if bulk else Priority.LIVE}
@@ -129,7 +131,9 @@ def _publish_all(
                 raise BadInput("the name of a file is empty")
             if path == "-":
                 raise BadInput(f"- is standard input; {AT_ONCE}")
-            if Path(path).is_dir():
+            with accessing(Path(path)):
+                is_folder = Path(path).is_dir()
+            if is_folder:
                 yield from _publish_folder(producer, Path(path), **how)
             else:
                 yield from ((path, published) for published in producer.publish(Path(path), warn=note, **how))

@@ -18,6 +18,7 @@ from nous.domain.scope import Scope
 from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepLog, SweepReport
 from nous.settings.model import Seconds, Settings
 from nous.text.sanitize import one_line
+from nous.transcript.load import accessing
 
 
 def _seconds(_: click.Context, __: click.Parameter, written: str | None) -> float | None:
@@ -83,8 +84,9 @@ def _overridden(
     settings: Settings, folders: Sequence[Path], *, idle: float | None, scope: Scope | None, since: float | None
 ) -> Settings:
     for folder in folders:
-        if not folder.exists():
-            raise BadInput(f"there is no folder {folder}")
+        with accessing(folder):
+            if not folder.exists():
+                raise BadInput(f"there is no folder {folder}")
     chosen = {"folders": tuple(folders), "scope": scope and str(scope), "since": since}
     watching = settings.watch.model_copy(update={name: value for name, value in chosen.items() if value})
     if not watching.folders:

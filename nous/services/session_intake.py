@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
@@ -19,7 +20,7 @@ from nous.store.keys import StoreKeys
 from nous.store.transcript_source import Uploads, compacting_name, dataref_of, upload
 from nous.transcript import Transcript, parse_transcript, read_transcript
 from nous.transcript.io.byte_source import ByteSource
-from nous.transcript.load import SessionPart, damage, refusal, session_content, split_sessions
+from nous.transcript.load import SessionPart, accessing, damage, refusal, session_content, split_sessions
 from nous.transcript.model import ReadNotes
 
 AT_ONCE = "it can be read only once, and workers read a session later: save it to a file, and publish that"
@@ -204,12 +205,13 @@ def _event_id(about: SessionMetadata, transcript: Transcript, dataref: str | Non
 
 
 def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise BadInput(f"{path} is a directory; name the files in it")
-    if path.is_fifo():
-        raise BadInput(f"{path} is a pipe; {AT_ONCE}")
-    if path.exists() and not path.is_file():
-        raise BadInput(f"{path} is a device, not a file")
+    with accessing(path):
+        if path.is_dir():
+            raise BadInput(f"{path} is a directory; name the files in it")
+        if path.is_fifo():
+            raise BadInput(f"{path} is a pipe; {AT_ONCE}")
+        if path.exists() and not path.is_file():
+            raise BadInput(f"{path} is a device, not a file")
 
 
 def _read(path: Path, about: SessionMetadata) -> Transcript:
@@ -222,8 +224,9 @@ def _read(path: Path, about: SessionMetadata) -> Transcript:
 def _file_named(session: str | Path) -> Path | None:
     """Return the path of a file, None for an id. Raises `NotFound` for a path without a file."""
     path = Path(session)
-    if "\0" not in str(session) and path.exists():
-        return path
+    with suppress(OSError, ValueError):  # an id may be longer than a name of a file can be
+        if path.exists():
+            return path
     if isinstance(session, Path) or path.name != session or path.suffix in {".json", ".jsonl"}:
         raise NotFound(f"there is no file {session}")
     return None

@@ -131,7 +131,7 @@ def located(source: str | Path, *, base: Path | str | None = None) -> Path:
     if "\0" in str(source) or not str(source).strip():
         raise BadInput(f"{str(source)!r} names no transcript")
     path = Path(source)
-    with _translated(path):
+    with accessing(path):
         if path.is_dir():
             raise BadInput(f"{path} is a directory; name a transcript in it")
         if path.exists():
@@ -147,12 +147,15 @@ def located(source: str | Path, *, base: Path | str | None = None) -> Path:
 @contextmanager
 def opened(path: Path) -> Generator[BinaryIO]:
     """Open the file at *path* for reading; failures are those of `read_transcript`."""
-    with _translated(path), path.open("rb") as stream:
+    with accessing(path), path.open("rb") as stream:
         yield stream
 
 
 @contextmanager
-def _translated(path: Path) -> Generator[None]:
+def accessing(path: Path) -> Generator[None]:
+    """Translate errors of the file system into `NotFound`, `Unavailable` and `BadInput`."""
+    if "\0" in str(path):
+        raise BadInput(f"{str(path)!r} names no file")
     try:
         yield
     except FileNotFoundError as error:

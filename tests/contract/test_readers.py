@@ -3,10 +3,12 @@
 Samples are small real files in `tests/transcripts/samples/<format>/`, beside a SOURCE.txt that says whence they are.
 """
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -16,6 +18,9 @@ from hypothesis import strategies as st
 from nous.samples import bundled_sessions
 from nous.transcript import Entry, Kind, Transcript, known_readers, parse_transcript, read_transcript
 from nous.transcript.follow import ResumePoint, follow
+from nous.transcript.io.lines import ReadPosition
+from nous.transcript.io.records import records
+from nous.transcript.model import ReadNotes
 from nous.transcript.parsing.turns import EXTRAS
 from nous.transcript.render.terminal import transcript_as_json
 
@@ -113,6 +118,34 @@ def test_what_is_written_as_our_own_lines_is_read_again(name: str, path: Path) -
         transcript.skipped,
         transcript.problems,
     )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_field_of_another_type_stops_no_reading(name: str) -> None:
+    seen: set[tuple[str, ...]] = set()
+    for path in samples_of(name):
+        for record in records(BytesIO(path.read_bytes()), ReadNotes(), ReadPosition()):
+            for where, holder, key in _places(record.value):
+                if where not in seen:
+                    seen.add(where)
+                    _read_with_other_types(record.value, holder, key, name)
+
+
+def _read_with_other_types(record: object, holder: Any, key: str | int, name: str) -> None:
+    known = holder[key]
+    for other in (["a"], {"a": ["b"]}, 7):
+        holder[key] = other
+        assert read_transcript(BytesIO(orjson.dumps(record)), format=name).format == name
+    holder[key] = known
+
+
+def _places(value: Any, *above: str) -> Iterator[tuple[tuple[str, ...], Any, str | int]]:
+    """Every place in *value*: a path that is the same for all elements of a list, the container, and the key there."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in list(inside):
+        where = (*above, "*" if isinstance(value, list) else str(key), str(inner) if key in {"type", "role"} else "")
+        yield where, value, key
+        yield from _places(inner, *where)
 
 
 @settings(max_examples=20, deadline=None)

@@ -14,6 +14,7 @@ from nous.cli.framework import BAD_INPUT, MISCONFIGURED, UNAVAILABLE
 
 GOOD = "User: Hello, please remember that I live in Berlin.\n\nAssistant: I will remember that you live in Berlin.\n"
 MEGABYTE = 1 << 20
+TOO_LONG = "a" * 300
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,7 @@ MEGABYTE = 1 << 20
         ("empty.txt", b"", "empty.txt holds nothing that anybody said"),
         ("binary.bin", bytes(range(256)) * 99, "no transcript that nous can read"),
         ("/dev/zero", None, "/dev/zero is a device, not a file"),
+        (TOO_LONG, None, "could not be read: File name too long"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_and_the_others_are_published(
@@ -44,6 +46,11 @@ def test_a_heartbeat_of_a_mistyped_file_is_no_session(nous: Nous, name: str) -> 
     result = nous("heartbeat", name)
 
     assert (result.exit_code, result.stderr) == (BAD_INPUT, f"nous: there is no file {name}\n")
+
+
+def test_a_name_that_no_file_can_have_is_an_id_and_no_folder(nous: Nous) -> None:
+    assert nous("heartbeat", TOO_LONG).exit_code == 0
+    assert "File name too long" in nous("watch", "--once", TOO_LONG).stderr
 
 
 def test_a_line_of_200_megabytes_is_refused_without_filling_the_memory(nous: Nous, tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ class _Session(CodexReading):
         if mark := _fingerprint(item):
             self.emitted[mark] = self.emitted.get(mark, 0) + 1
         place = self._place(item, record)
-        if kind == "message" and item.get("role") in {"system", "developer"}:
+        if kind == "message" and text_at(item, "role") in {"system", "developer"}:
             yield from self.text_or_skip(Kind.SYSTEM, text_of(item.get("content")), place)
         elif kind == "mcp_approval_request":
             self.calls[own] = call(*requested(kind, item))
