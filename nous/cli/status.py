@@ -32,7 +32,7 @@ Report = Mapping[str, Any]
 _ANSWERS = ("answered", "remembered", "asked_again", "without_schema")
 _CALLS = ("calls", *_ANSWERS, "tokens_in", "tokens_out")
 _OFF = ("off_title", "off_summary", "off_rationale")
-_SUMMARIZER, _SESSION_KEEPER = "episode-summarizer", "session-keeper"
+_SESSION_KEEPER = "session-keeper"
 _MOST_ROWS = 20_000
 
 _COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
@@ -183,16 +183,15 @@ def _left(container: Container, by: str) -> int:
 
 
 def _overview(report: Report, container: Container, *, everything: bool) -> Iterator[str]:
-    yield headline(report, _count_facts(container))
+    yield headline(report, *_known(container))
     for each in sections(report) if everything else ():
         yield f"\n{each}"
     yield from ("", *_model_problems(report["model"]), *verdict(report))
 
 
-def headline(report: Report, facts: int | None) -> str:
+def headline(report: Report, sessions: int, facts: int | None) -> str:
     """Say in one line how much is known and left; *facts* is None if they are too many to count."""
     total = report["total"]
-    sessions = report["groups"].get(_SUMMARIZER, total)["done"]
     known = "" if facts is None else f", {counted(facts, 'fact')}"
     waiting = sum(each["waiting"] or 0 for each in report["streams"])
     left = {"waiting": waiting, "in flight": total["in_flight"], "dead": report["dead"], "parked": report["parked"]}
@@ -257,16 +256,17 @@ def verdict(report: Report) -> list[str]:
     return [*([] if report["workers"] else [none]), *(found or ["the counters reconcile, and nothing is dead"])]
 
 
-def _count_facts(container: Container) -> int | None:
-    """Count the current facts of all scopes; None if the logs have over `_MOST_ROWS` rows."""
-    total, facts = 0, 0
-    for scope in container.memory.episodes.scopes():
+def _known(container: Container) -> tuple[int, int | None]:
+    """Count the sessions with an episode, and the current facts; None if their logs have over `_MOST_ROWS` rows."""
+    total, facts, scopes = 0, 0, container.memory.episodes.scopes()
+    sessions = sum(map(container.memory.episodes.count, scopes))
+    for scope in scopes:
         rows = container.memory.facts.read(scope, embedder=NO_VECTORS, limit=_MOST_ROWS + 1 - total).rows
         total += len(rows)
         if total > _MOST_ROWS:
-            return None
+            return sessions, None
         facts += current_count(rows)
-    return facts
+    return sessions, facts
 
 
 _FAMILIES = {

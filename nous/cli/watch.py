@@ -41,14 +41,7 @@ def _seconds(_: click.Context, __: click.Parameter, written: str | None) -> floa
 @json_option
 @click.pass_obj
 def watch(
-    app: App,
-    folders: Sequence[Path],
-    *,
-    once: bool,
-    upload: bool,
-    dry_run: bool,
-    as_json: bool,
-    **chosen: Any,
+    app: App, folders: Sequence[Path], *, once: bool, upload: bool, dry_run: bool, as_json: bool, **chosen: Any
 ) -> None:
     """Submit the sessions below each FOLDER that have ended and are not known yet.
 

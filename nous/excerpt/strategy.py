@@ -119,10 +119,5 @@ def manifest_of(
         record = ManifestEntry(item.entries, str(item.role), chars, shown, choice.reasons[index])
         (kept if shown == chars else cut).append(record)
     return Manifest(
-        strategy=strategy,
-        budget=budget,
-        unit=unit,
-        kept=tuple(kept),
-        cut=tuple(cut),
-        dropped=(*dropped, *left_out),
+        strategy=strategy, budget=budget, unit=unit, kept=tuple(kept), cut=tuple(cut), dropped=(*dropped, *left_out)
     )

@@ -220,10 +220,7 @@ def _is_detail(found: Difference) -> bool:
 
 
 def _left_open(
-    pairs: Sequence[_Pair],
-    updates: Iterable[tuple[_Pair, Update]],
-    likelihoods: Mapping[UUID, float],
-    policy: Policy,
+    pairs: Sequence[_Pair], updates: Iterable[tuple[_Pair, Update]], likelihoods: Mapping[UUID, float], policy: Policy
 ) -> LinkedTo | NewFact:
     """Return the likeliest duplicate, else a possible update, else the nearest fact."""
     duplicates = [

@@ -218,11 +218,7 @@ class _Case:
 
 
 def embed_late(
-    embedded: "Sequence[tuple[KnownFact, NDArray[np.float32]]]",
-    *,
-    knowledge: FactIndex,
-    policy: Policy,
-    at: datetime,
+    embedded: "Sequence[tuple[KnownFact, NDArray[np.float32]]]", *, knowledge: FactIndex, policy: Policy, at: datetime
 ) -> LearnDecisions:
     """Judge each fact of *embedded* by its new vector against all facts that have one.
 

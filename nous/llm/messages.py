@@ -55,8 +55,7 @@ def answered(text: str, question: Question, endpoint: Endpoint, *, read: Any, wr
     text = _encodable(text)
     sent = (system(question, structured=False), *question.texts[1:])
     tokens = Tokens(
-        read if is_count(read) else sum(map(estimate, sent)),
-        written if is_count(written) else estimate(text),
+        read if is_count(read) else sum(map(estimate, sent)), written if is_count(written) else estimate(text)
     )
     return Reply(text=text, model=endpoint.id, tokens=tokens, is_whole=is_whole and bool(text.strip()))
 

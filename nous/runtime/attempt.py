@@ -174,10 +174,7 @@ class Attempts:
             delivery.ref, before=delivery.state, after=progress, lease=0, attempt_failure=attempt_failure
         ):
             log.error(
-                "delivery.killed_process",
-                event_id=str(delivery.event.id),
-                attempt=attempt,
-                deaths=progress.deaths,
+                "delivery.killed_process", event_id=str(delivery.event.id), attempt=attempt, deaths=progress.deaths
             )
 
     def _ref(self, worker: str, priority: str, entry: str) -> DeliveryRef:

@@ -40,13 +40,7 @@ class SessionMemory:
 
 
 def search_memory(
-    context: Memory,
-    query: str,
-    scope: Scope,
-    *,
-    filters: Filters,
-    limit: int,
-    everything: bool = False,
+    context: Memory, query: str, scope: Scope, *, filters: Filters, limit: int, everything: bool = False
 ) -> SearchResult:
     """Rank the facts and episodes of *scope* by words, meaning and files.
 

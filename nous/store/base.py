@@ -37,6 +37,10 @@ class Episodes(Protocol):
         """Return the *limit* episodes that ended last, newest first."""
         ...
 
+    def count(self, scope: Scope) -> int:
+        """Return how many sessions have an episode."""
+        ...
+
     def scopes(self) -> Sequence[Scope]:
         """Return every scope that has an episode or a fact, sorted."""
         ...
@@ -109,12 +113,7 @@ class FactLog(Protocol):
     """Reader of the append-only fact log of each scope."""
 
     def read(
-        self,
-        scope: Scope,
-        *,
-        after: LogVersion | None = None,
-        embedder: str | None = None,
-        limit: int | None = None,
+        self, scope: Scope, *, after: LogVersion | None = None, embedder: str | None = None, limit: int | None = None
     ) -> LogSlice:
         """Return the rows after *after*, at most *limit*.
 

@@ -158,17 +158,16 @@ class MemoryStore:
         newest_first = sorted(episodes, key=lambda episode: (episode.ended_at, str(episode.id)), reverse=True)
         return newest_first[: max(limit, 0)]
 
+    def count(self, scope: Scope) -> int:
+        with self._lock:
+            return len(self._episodes.get(scope, {}))
+
     def scopes(self) -> Sequence[Scope]:
         with self._lock:
             return sorted(self._episodes.keys() | self._logs.keys())
 
     def read(
-        self,
-        scope: Scope,
-        *,
-        after: LogVersion | None = None,
-        embedder: str | None = None,
-        limit: int | None = None,
+        self, scope: Scope, *, after: LogVersion | None = None, embedder: str | None = None, limit: int | None = None
     ) -> LogSlice:
         with self._lock:
             log = self._logs.get(scope, _Log())

@@ -58,6 +58,13 @@ def test_recent_episodes_come_newest_first(store: Store) -> None:
     assert sessions(store.episodes.recent(HOME, limit=0)) == []
 
 
+def test_a_session_counts_once_whatever_its_editions(store: Store) -> None:
+    for version in ("v1", "v2"):
+        store.write(SaveEpisode(episode=episode(version=version)))
+
+    assert (store.episodes.count(HOME), store.episodes.count(WORK)) == (1, 0)
+
+
 def test_scopes_are_those_with_an_episode_or_a_fact(store: Store) -> None:
     odd = Scope("tenant:1", "100%", "日本 語")
     assert list(store.episodes.scopes()) == []

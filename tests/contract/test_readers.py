@@ -141,9 +141,9 @@ def _read_with_other_types(record: object, holder: Any, key: str | int, name: st
 
 def _places(value: Any, *above: str) -> Iterator[tuple[tuple[str, ...], Any, str | int]]:
     """Every place in *value*: a path that is the same for all elements of a list, the container, and the key there."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in list(inside):
-        where = (*above, "*" if isinstance(value, list) else str(key), str(inner) if key in {"type", "role"} else "")
+    is_list = isinstance(value, list)
+    for key, inner in [*enumerate(value)] if is_list else [*value.items()] if isinstance(value, dict) else []:
+        where = (*above, "*" if is_list else f"{key}", f"{inner}" if key in ("type", "role") else "")
         yield where, value, key
         yield from _places(inner, *where)
 

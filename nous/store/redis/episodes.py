@@ -61,6 +61,9 @@ class RedisEpisodes(StorePart):
         # An episode that was erased between the two commands is None.
         return tuple(decode(Episode, episode) for episode in stored if episode is not None)
 
+    def count(self, scope: Scope) -> int:
+        return self._ask("HLEN", self._keys.episodes(scope))
+
     def scopes(self) -> Sequence[Scope]:
         return sorted(Scope.parse(name.decode()) for name in self._ask("SMEMBERS", self._keys.scopes))
 

@@ -24,12 +24,7 @@ class RedisFactLog(StorePart):
     """`FactLog` on one Redis primary."""
 
     def read(
-        self,
-        scope: Scope,
-        *,
-        after: LogVersion | None = None,
-        embedder: str | None = None,
-        limit: int | None = None,
+        self, scope: Scope, *, after: LogVersion | None = None, embedder: str | None = None, limit: int | None = None
     ) -> LogSlice:
         start = after.n if after else 0
         head, entries = self.tail(scope, known=start, limit=limit)
