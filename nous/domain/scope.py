@@ -36,10 +36,10 @@ class Scope:
         return f"{self.tenant}/{self.agent}/{self.project}"
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, text: object) -> Self:
         """Parse `project`, `agent/project` or `tenant/agent/project`. Raises `BadInput`."""
-        parts = text.split("/")
-        if len(parts) > 3:
+        parts = text.split("/") if isinstance(text, str) else []
+        if not 1 <= len(parts) <= 3:
             raise BadInput(f"{text!r} is not a scope: write project, agent/project or tenant/agent/project")
         return cls(*["default"] * (3 - len(parts)), *parts)
 

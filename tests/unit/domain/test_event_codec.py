@@ -168,6 +168,12 @@ def test_a_scope_may_be_written_as_text() -> None:
         foreign(scope="a/b/c/d")
 
 
+@pytest.mark.parametrize("other", [None, 5, ["shop"], "", "a/b/c/d"])
+def test_what_is_no_scope_is_refused_by_its_value(other: object) -> None:
+    with pytest.raises(BadInput):
+        Scope.parse(other)
+
+
 def test_an_episode_without_id_and_version_gets_those_that_derive_from_it() -> None:
     first, again, other = (foreign(candidate_facts=[text]) for text in ("a b", "a b", "c d"))
 
