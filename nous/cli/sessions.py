@@ -92,7 +92,7 @@ def touch(app: App, session: str, *, scope: Scope, agent: str, background: bool,
     touched = producer_of(app.container).touch(session, about, background=background)
     name, published = touched.event.session_id, "now" if touched.receipt.fresh else "before"
     result = {"session": name, "event": touched.event.id, "published": published}
-    render(result, [one_line(f"touched {name}")], as_json=as_json)
+    render(result, [one_line(f"heartbeat recorded: {name}")], as_json=as_json)
 
 
 @click.command()
@@ -112,7 +112,7 @@ def decide(app: App, session: str, description: str, *, scope: Scope, agent: str
     category, stakes, description = one_line(more["category"]), one_line(more["stakes"]), one_line(description)
     decision = Decision(description=description, category=category, stakes=stakes, confidence=more["confidence"])
     receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
-    say("noted" if receipt.fresh else "was noted before")
+    say("recorded" if receipt.fresh else "was recorded before")
     with suppress(NotAllowed):  # a user that may only publish
         note(_when_visible(session, app.container, scope))
 

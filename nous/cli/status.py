@@ -257,7 +257,7 @@ def verdict(report: Report) -> list[str]:
 
 
 def _known(container: Container) -> tuple[int, int | None]:
-    """Count the sessions with an episode, and the current facts; None if their logs have over `_MOST_ROWS` rows."""
+    """Count sessions with an episode, and current facts; None for over `_MOST_ROWS` log rows."""
     total, facts, scopes = 0, 0, container.memory.episodes.scopes()
     sessions = sum(map(container.memory.episodes.count, scopes))
     for scope in scopes:

@@ -15,7 +15,7 @@ from nous.cli.framework import FAILED, App, dry_run_option, json_option, option_
 from nous.cli.output import counted, note, print_json, say
 from nous.domain.errors import BadInput
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepLog, SweepReport
+from nous.services.folder_watch import SUBMITTED, FileOutcome, FolderWatcher, SweepLog, SweepReport
 from nous.settings.model import Seconds, Settings
 from nous.text.sanitize import one_line
 from nous.transcript.load import accessing
@@ -105,7 +105,7 @@ def _print_text(sweep: SweepReport, *, is_dry: bool, since: float) -> None:
     for problems in (sweep.refused, sweep.put_off, sweep.unreadable):
         for path, reason in problems.items():
             note(f"{path}: {reason}")
-    say(str(sweep).replace(str(FileOutcome.HANDED_OVER), "would be read") if is_dry else str(sweep))
+    say(str(sweep).replace(SUBMITTED, "would be read") if is_dry else str(sweep))
     if past := sweep.fates[FileOutcome.PAST]:
         note(
             f"{counted(past, 'file')} not written for {since / 86400:g} days: "

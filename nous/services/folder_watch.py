@@ -102,7 +102,15 @@ def lane_of(found: SessionFile, now: float) -> Priority:
     return Priority.LIVE if found.age(now) <= _DAY else Priority.BULK
 
 
-_ALWAYS_SHOWN = (FileOutcome.HANDED_OVER, FileOutcome.KNOWN, FileOutcome.GOING, FileOutcome.PAST, FileOutcome.REFUSED)
+SUBMITTED = "submitted"
+_ALWAYS_SHOWN = {
+    FileOutcome.HANDED_OVER: SUBMITTED,
+    FileOutcome.KNOWN: "known",
+    FileOutcome.GOING: "still active",
+    FileOutcome.PAST: "too old",
+    FileOutcome.REFUSED: "refused",
+}
+"""Words for outcomes that are counted even where there is none; others are shown by their value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +136,8 @@ class SweepReport:
 
     def __str__(self) -> str:
         shown = (fate for fate in FileOutcome if self.fates[fate] or fate in _ALWAYS_SHOWN)
-        return f"{self.seen} seen: {', '.join(f'{self.fates[fate]} {fate}' for fate in shown)}"
+        counts = (f"{self.fates[fate]} {_ALWAYS_SHOWN.get(fate, fate)}" for fate in shown)
+        return f"{self.seen} seen: {', '.join(counts)}"
 
 
 PublishFile = Callable[[Path, Priority], Iterable[Published]]

@@ -114,8 +114,8 @@ def test_a_producer_says_decisions_and_uses_the_library(
     user: As, told: Callable[[str], Path], request: pytest.FixtureRequest
 ) -> None:
     run = user("producer")
-    assert run("decide", "some session", "we take Redis").stdout == "noted\n"
-    assert run("decide", "some session", "we take Redis").stdout == "was noted before\n"
+    assert run("decide", "some session", "we take Redis").stdout == "recorded\n"
+    assert run("decide", "some session", "we take Redis").stdout == "was recorded before\n"
 
     request.addfinalizer(default_container.cache_clear)
     default_container.cache_clear()
@@ -149,9 +149,9 @@ def test_a_producer_sweeps_folders_and_is_refused_nothing(
     looked = user("viewer")(*sweep, "--dry-run")
     second = user("producer")(*sweep)
 
-    assert "4 seen: 3 handed over, 0 known, 0 still going, 0 past, 1 refused\n" in first.stdout
-    assert "2 known, 0 still going, 0 past, 0 refused, 1 refused before\n" in looked.stdout
-    assert "3 seen: 0 handed over, 2 known, 0 still going, 0 past, 0 refused, 1 refused before\n" in second.stdout
+    assert "4 seen: 3 submitted, 0 known, 0 still active, 0 too old, 1 refused\n" in first.stdout
+    assert "2 known, 0 still active, 0 too old, 0 refused, 1 refused before\n" in looked.stdout
+    assert "3 seen: 0 submitted, 2 known, 0 still active, 0 too old, 0 refused, 1 refused before\n" in second.stdout
     with server.client("operator") as client:
         [key] = client.scan_iter(f"nous:watched:*/swept{len(options)}:*")
         assert client.hlen(key) == 3

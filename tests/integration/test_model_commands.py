@@ -56,7 +56,7 @@ def test_a_decision_is_noted_once_and_stands_with_its_episode_or_the_next_one(
     work(session)
     late = nous("decide", "s1", "Mail stays off").stderr
 
-    assert (first, again) == ("noted\n", "was noted before\n")
+    assert (first, again) == ("recorded\n", "was recorded before\n")
     assert "s1 has an episode already" in late
     assert "decided: Billing keeps Postgres" in nous("episodes").output
     assert "Billing keeps Postgres" in nous("facts").output

@@ -159,7 +159,7 @@ def test_what_is_decided_is_kept_for_a_session_yet_to_come_without_what_steers_a
     town.publish("run-1", "otherwords")
     town.settle()
 
-    assert (noted.stdout, noted.exit_code) == ("noted\n", 0)
+    assert (noted.stdout, noted.exit_code) == ("recorded\n", 0)
     assert "there is no episode of a session 'run-1'" in noted.stderr
     [kept] = json.loads(nous("episodes", "--json", *SCOPE).stdout)
     assert [(each["category"], each["description"]) for each in kept["decisions"]] == [

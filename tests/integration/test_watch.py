@@ -65,7 +65,7 @@ def test_what_a_sweep_tells_adds_up_and_its_exit_code_tells_of_what_was_refused(
     second = nous("watch", folder, "--once", "--json")
 
     assert first.exit_code == FAILED
-    assert "5 seen: 2 handed over, 0 known, 1 still going, 1 past, 1 refused\n" in first.stdout
+    assert "5 seen: 2 submitted, 0 known, 1 still active, 1 too old, 1 refused\n" in first.stdout
     assert f"nous: {bad}: this is no transcript" in first.stderr
     assert "1 file not written for 30 days: " in first.stderr
     assert "nous publish --bulk" in first.stderr
@@ -85,10 +85,10 @@ def test_a_dry_run_says_what_would_be_handed_over_and_does_nothing(
 
     assert looked.stdout == f"would be read, live: {path}\n{LOOKED}\n"
     assert lengths(container) == [0, 0]
-    assert "1 handed over" in nous("watch", tmp_path, "--once").stdout
+    assert "1 submitted" in nous("watch", tmp_path, "--once").stdout
 
 
-LOOKED = "1 seen: 1 would be read, 0 known, 0 still going, 0 past, 0 refused"
+LOOKED = "1 seen: 1 would be read, 0 known, 0 still active, 0 too old, 0 refused"
 
 
 def test_a_forgotten_session_does_not_come_back_and_its_file_is_in_no_key(
