@@ -89,9 +89,8 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     Publishing is idempotent: a session is processed again only if it has grown. A file that cannot be used is reported,
     and the others are published. Workers read the files later, so save piped input to a file first.
     """
-    with accessing(Path(paths[0])):
-        if session is not None and (len(paths) > 1 or Path(paths[0]).is_dir()):
-            raise BadInput(f"--session {session} names one session, and several files were given; publish each alone")
+    if session is not None and (len(paths) > 1 or _is_folder(paths[0])):
+        raise BadInput(f"--session {session} names one session, and several files were given; publish each alone")
     about = SessionMetadata(scope=scope, agent_id=agent, session_id=session, format=format_, compacting=compacting)
     container, failures = app.container, list[NousError]()
     options: dict[str, Any] = {**how, "about": about, "priority": Priority.BULK if bulk else Priority.LIVE}
@@ -122,6 +121,11 @@ def _row(path: str, each: Published, steps: Sequence[ChainStep]) -> dict[str, An
     }
 
 
+def _is_folder(path: str) -> bool:
+    with accessing(Path(path)):
+        return Path(path).is_dir()
+
+
 def _publish_all(
     producer: Producer, paths: Sequence[str], failures: list[NousError], **how: Any
 ) -> Iterator[Submitted]:
@@ -131,9 +135,7 @@ def _publish_all(
                 raise BadInput("the name of a file is empty")
             if path == "-":
                 raise BadInput(f"- is standard input; {AT_ONCE}")
-            with accessing(Path(path)):
-                is_folder = Path(path).is_dir()
-            if is_folder:
+            if _is_folder(path):
                 yield from _publish_folder(producer, Path(path), **how)
             else:
                 yield from ((path, published) for published in producer.publish(Path(path), warn=note, **how))
