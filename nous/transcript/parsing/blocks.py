@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
@@ -57,8 +58,9 @@ class BlockReading(SessionReading):
         for part, block in enumerate(blocks_in(content)):
             match block.get("type"):
                 case "text":
-                    answer = RecordPlace(message, *place[1:])
-                    drafts += self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), answer, "empty text")
+                    for draft in self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), place, "empty text"):
+                        draft.id = message
+                        drafts.append(draft)
                 case "thinking":
                     thought = text_at(block, "thinking")
                     drafts += self.text_or_skip(Kind.THINKING, thought, place, "empty thinking", part)
@@ -92,6 +94,8 @@ def text_of(content: object) -> str:
 
 def blocks_in(content: object) -> Sequence[JsonObject]:
     """Return *content* as blocks; a string becomes one text block."""
-    found = as_list(content) if isinstance(content, list) else [content]
+    found: list[Any] = as_list(content) if isinstance(content, list) else [content]
+    if len(found) == 1 and found[0] and isinstance(found[0], dict):  # nearly every message of Claude Code
+        return found
     blocks = [{"type": "text", "text": inner} if isinstance(inner, str) else as_object(inner) for inner in found]
     return list(filter(None, blocks))

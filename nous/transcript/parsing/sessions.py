@@ -245,7 +245,9 @@ class SessionReading(RecordReading):
     ) -> Iterable[Draft]:
         """Return the draft of *text*; none if it is empty, counted by *reason*."""
         if text := text.strip():
-            return (place.draft(kind, text, part, is_error=kind is Kind.ERROR, is_meta=is_meta),)
+            draft = place.draft(kind, text, part)
+            draft.is_error, draft.is_meta = kind is Kind.ERROR, is_meta
+            return (draft,)
         return self.skip(reason)
 
     def from_template(self, templates: Templates, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:
