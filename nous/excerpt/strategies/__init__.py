@@ -1,6 +1,7 @@
 """Look up an excerpt strategy by name: a module here, or an entry point `nous.strategies`."""
 
 import sys
+from functools import cache
 
 from nous.domain.errors import BadInput
 from nous.domain.plug_ins import PlugIns
@@ -13,6 +14,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(STRATEGIES.names()))
 
 
+@cache  # the folder is searched once for each name: a search costs as much as a short excerpt
 def named(name: str) -> Strategy:
     """Return the strategy with that name; raise BadInput if there is none."""
     if name not in names():
