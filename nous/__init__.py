@@ -1,7 +1,7 @@
 """Public API of nous, memory for agents: publish sessions, record decisions, search facts.
 
-Each fact is stored once, and each can be traced to its source. Every function raises `Misconfigured` for
-unusable settings, and `Unavailable` if the server does not answer.
+Each fact is stored once, and each can be traced to its source. Every function raises `Misconfigured` for unusable
+settings, and `Unavailable` if the server does not answer.
 
 import nous
 

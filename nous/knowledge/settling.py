@@ -1,7 +1,7 @@
 """Build fact-log rows to merge two facts or keep them apart, and to undo this or an update.
 
-No I/O: each function returns the rows to append to the log that *knowledge* is the
-projection of. No rows mean that the log says so already. `unsettling` undoes a decision.
+No I/O: each function returns the rows to append to the log that *knowledge* is the projection of. No rows mean that the
+log says so already. `unsettling` undoes a decision.
 """
 
 from collections.abc import Iterator
