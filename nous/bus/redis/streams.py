@@ -1,7 +1,7 @@
 """Read Redis Streams by page, create missing consumer groups, trim old consumed entries.
 
-Streams are read with plain commands, for users who may only read. A group starts at id 0, so it gets all events that are
-not trimmed yet, however late it is created. Clients must not decode responses.
+Streams are read with plain commands, for users who may only read. A group starts at id 0, so it gets all events that
+are not trimmed yet, however late it is created. Clients must not decode responses.
 """
 
 from bisect import bisect_right
