@@ -1,6 +1,7 @@
 """Build session events from a transcript file or chat messages; upload large content."""
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -272,7 +273,7 @@ def _name_of(path: Path) -> str:
     name, folder = path.name.split(".")[0], path.resolve().parent
     if name == "transcript":
         return folder.name
-    return f"{name.removeprefix('transcript-')}-{sha256(str(folder).encode()).hexdigest()[:6]}"
+    return f"{name.removeprefix('transcript-')}-{sha256(os.fsencode(folder)).hexdigest()[:6]}"
 
 
 def _warn_of_damage(path: Path, skipped: Mapping[str, int], warn: Warn) -> None:

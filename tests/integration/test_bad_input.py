@@ -48,6 +48,14 @@ def test_a_heartbeat_of_a_mistyped_file_is_no_session(nous: Nous, name: str) -> 
     assert (result.exit_code, result.stderr) == (BAD_INPUT, f"nous: there is no file {name}\n")
 
 
+def test_a_session_in_a_folder_whose_name_is_no_utf_8_is_published(nous: Nous, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    (folder / "good.txt").write_text(GOOD)
+
+    assert (nous("publish", folder / "good.txt").exit_code, nous("publish", tmp_path).exit_code) == (0, 0)
+
+
 def test_a_name_that_no_file_can_have_is_an_id_and_no_folder(nous: Nous) -> None:
     assert nous("heartbeat", TOO_LONG).exit_code == 0
     assert "File name too long" in nous("watch", "--once", TOO_LONG).stderr
