@@ -1,5 +1,6 @@
 """`nous publish`: publish session files as events for workers; optionally await outcomes."""
 
+import os
 import shlex
 import sys
 import time
@@ -121,6 +122,10 @@ def _row(path: str, each: Published, steps: Sequence[ChainStep]) -> dict[str, An
     }
 
 
+def _shown(path: str | Path) -> str:
+    return os.fsencode(path).decode(errors="replace")  # a name may be no UTF-8
+
+
 def _is_folder(path: str) -> bool:
     with accessing(Path(path)):
         return Path(path).is_dir()
@@ -138,7 +143,7 @@ def _publish_all(
             if _is_folder(path):
                 yield from _publish_folder(producer, Path(path), **how)
             else:
-                yield from ((path, published) for published in producer.publish(Path(path), warn=note, **how))
+                yield from ((_shown(path), published) for published in producer.publish(Path(path), warn=note, **how))
         except NousError as error:
             failures.append(error)
             about = "" if path in str(error) else f"{path}: "
@@ -152,7 +157,7 @@ def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Su
         try:
             for published in producer.publish(path, warn=note, **how):
                 count += 1
-                yield str(path), published
+                yield _shown(path), published
         except (BadInput, NotFound) as error:
             refused.append(f"{path.name}: {error}")
     hint = f"`nous dev formats {shlex.quote(str(folder))}` says why"

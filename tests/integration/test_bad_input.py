@@ -53,7 +53,8 @@ def test_a_session_in_a_folder_whose_name_is_no_utf_8_is_published(nous: Nous, t
     folder.mkdir()
     (folder / "good.txt").write_text(GOOD)
 
-    assert (nous("publish", folder / "good.txt").exit_code, nous("publish", tmp_path).exit_code) == (0, 0)
+    first, again = nous("publish", folder / "good.txt"), nous("publish", tmp_path)
+    assert (first.exit_code, again.exit_code) == (0, 0), first.stderr
 
 
 def test_a_name_that_no_file_can_have_is_an_id_and_no_folder(nous: Nous) -> None:
