@@ -66,12 +66,7 @@ class IdleWorld(ModelWorld):
     def stage(self, session: str = "s1") -> SessionStatus:
         return self.session_state(session).status
 
-    def finisher(
-        self,
-        bus: Bus | None = None,
-        *,
-        delivery_stats: DeliveryStats | None = None,
-    ) -> SessionRecovery:
+    def finisher(self, bus: Bus | None = None, *, delivery_stats: DeliveryStats | None = None) -> SessionRecovery:
         return SessionRecovery(
             context=self.context,
             bus=bus or self.bus,

@@ -158,8 +158,7 @@ def begin_anew(place: Place, *, epoch: int = 0) -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["learn", "supersede"])), max_size=60),
-    st.floats(0.1, 0.99),
+    st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["learn", "supersede"])), max_size=60), st.floats(0.1, 0.99)
 )
 def test_what_the_exact_index_proposes_and_the_fold_lets_pass_is_all_that_is_near(
     steps: list[tuple[int, str]], floor: float

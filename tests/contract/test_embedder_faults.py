@@ -180,8 +180,7 @@ def test_the_key_comes_with_the_request_and_neither_it_nor_a_text_is_logged(
 
 
 @pytest.mark.parametrize(
-    ("provider", "reason"),
-    [("anthropic", "does not speak OpenAI's protocol"), ("openai", "set NOUS_EMBED__API_KEY")],
+    ("provider", "reason"), [("anthropic", "does not speak OpenAI's protocol"), ("openai", "set NOUS_EMBED__API_KEY")]
 )
 def test_an_endpoint_that_cannot_embed_is_refused_before_anything_is_sent(provider: str, reason: str) -> None:
     endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1, table="embed")

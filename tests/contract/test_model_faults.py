@@ -76,11 +76,7 @@ def test_each_fault_is_one_error_after_so_many_requests(
 
 @pytest.mark.parametrize(
     ("fault", "seconds"),
-    [
-        ("429 retry-after 30", 30),
-        ("503 retry-after 2.5", 2.5),
-        ("429 retry-after Thu, 01 Jan 2026 00:02:00 GMT", 120),
-    ],
+    [("429 retry-after 30", 30), ("503 retry-after 2.5", 2.5), ("429 retry-after Thu, 01 Jan 2026 00:02:00 GMT", 120)],
 )
 def test_a_quota_says_when_to_come_back(fault: str, seconds: float, build: Build, server: ModelServer) -> None:
     server.outage = fault

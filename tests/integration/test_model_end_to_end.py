@@ -83,9 +83,7 @@ EXCHANGES = {
     # What is turned down with a schema is asked once more without.
     "refused": Case(["400"], Outcome(2), AT_ONCE + ONCE_MORE),
     "refused-on": Case(
-        ["400"] * FOR_EVER,
-        Outcome(4, ("other",) * 2, tiers=EXTRACTIVE),
-        failed("other", 2) + ONCE_MORE + ONCE_MORE,
+        ["400"] * FOR_EVER, Outcome(4, ("other",) * 2, tiers=EXTRACTIVE), failed("other", 2) + ONCE_MORE + ONCE_MORE
     ),
     "no-key": Case(["401"], then_answered("other", tiers=MADE_ANEW), AT_ONCE + failed("other")),
 }

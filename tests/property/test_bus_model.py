@@ -36,11 +36,7 @@ EVENTS = tuple(
     decode(f'{{"id": "event {number}", "data": {{"session_id": "s{number}"}}}}', type_hint="session_ended")
     for number in range(6)
 )
-FOREIGN = (
-    *map(encode, EVENTS[:2]),
-    b"not json",
-    b'{"type": "session_teleported", "data": {"session_id": "s1"}}',
-)
+FOREIGN = (*map(encode, EVENTS[:2]), b"not json", b'{"type": "session_teleported", "data": {"session_id": "s1"}}')
 REFUSED = Effects(writes=(ReleaseTranscript(scope=Scope(), dataref="redis:whatever"),))
 
 groups = st.sampled_from(GROUPS)

@@ -102,13 +102,7 @@ def test_a_counter_of_the_operators_own_is_found_by_its_name(long: Transcript, m
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "by_fours",
-        "counting_of_ours:missing",
-        "no_module_of_ours:by_fours",
-        "counting_of_ours:NOTHING",
-        "os:getcwd",
-    ],
+    ["by_fours", "counting_of_ours:missing", "no_module_of_ours:by_fours", "counting_of_ours:NOTHING", "os:getcwd"],
 )
 def test_a_counter_that_is_no_function_is_refused_at_the_start_with_how_to_write_one(module: str, name: str) -> None:
     """Not at the first session, whose event would be buried for it."""

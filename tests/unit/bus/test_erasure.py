@@ -44,10 +44,7 @@ def test_an_entry_that_is_refused_for_more_in_its_scope_goes_with_the_scope_that
     assert told.scope == Scope("a", "b", "c")
 
 
-@pytest.mark.parametrize(
-    "scope",
-    SCOPES,
-)
+@pytest.mark.parametrize("scope", SCOPES)
 def test_the_scope_of_an_entry_is_the_one_that_its_handler_reads(scope: object) -> None:
     raw = orjson.dumps({"data": {"session_id": "s", "scope": scope, "transcript": "User: hello"}})
     try:

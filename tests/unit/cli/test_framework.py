@@ -39,8 +39,7 @@ def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Frame]:
         module = SimpleNamespace(command=click.command(end))
         monkeypatch.setitem(sys.modules, "made_up", module)  # pyright: ignore[reportArgumentType]
         return Frame(
-            table=[CommandEntry("it", "made_up:command", "Does it.")],
-            params=[click.Option(["--debug"], is_flag=True)],
+            table=[CommandEntry("it", "made_up:command", "Does it.")], params=[click.Option(["--debug"], is_flag=True)]
         )
 
     return ending

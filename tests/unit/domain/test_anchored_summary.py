@@ -76,17 +76,7 @@ def test_a_schema_version_that_is_not_known_is_refused(version: object, complain
         AnchoredSummary.from_json(kept_as(schema_version=version))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        b"\xff",
-        "[]",
-        "{}",
-        kept_as(sections=["- Ship it"]),
-        kept_as(iteration="many"),
-    ],
-)
+@pytest.mark.parametrize("text", ["", b"\xff", "[]", "{}", kept_as(sections=["- Ship it"]), kept_as(iteration="many")])
 def test_what_is_no_summary_is_bad_input_and_not_quoted(text: str | bytes) -> None:
     with pytest.raises(BadInput) as raised:
         AnchoredSummary.from_json(text)

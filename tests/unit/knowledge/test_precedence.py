@@ -110,9 +110,7 @@ def test_who_says_what_a_page_said_corrects_what_was_said_otherwise(trust: Trust
     assert decision.verdict.name == "known"
     assert decision.correction
     assert decision.correction == Supersedes(
-        fact_id=id_of(scene.knowledge, PORT),
-        reason="value 6666 / 8081",
-        similarity=decision.correction.similarity,
+        fact_id=id_of(scene.knowledge, PORT), reason="value 6666 / 8081", similarity=decision.correction.similarity
     )
     assert trusts(scene) == {OTHER: Trust.USER}
 

@@ -12,9 +12,7 @@ from nous.summary.llm import response
 
 
 @pytest.mark.parametrize(
-    "schema",
-    [response.schema(), response.facts_schema(), anchored.schema()],
-    ids=["episode", "facts", "anchored"],
+    "schema", [response.schema(), response.facts_schema(), anchored.schema()], ids=["episode", "facts", "anchored"]
 )
 def test_every_schema_that_a_model_is_asked_with_is_strict(schema: dict[str, Any]) -> None:
     assert schema["type"] == "object"

@@ -12,11 +12,7 @@ from builders.scripted_model import Answer, ScriptedModel
 from nous.domain.errors import NousError, Unavailable
 from nous.domain.scope import CacheSubject, Scope
 from nous.knowledge.verdict import Adjudication, AmbiguousPair, Relation, Rulings
-from nous.llm.base import (
-    ModelRefused,
-    ModelTimeout,
-    Question,
-)
+from nous.llm.base import ModelRefused, ModelTimeout, Question
 from nous.pipeline.llm_adjudicator import MOST, LlmAdjudicator
 from nous.summary.llm.prompt import built_in
 
@@ -65,10 +61,7 @@ def test_all_that_is_open_is_asked_in_one_question_kept_under_the_episode() -> N
 
     (question,) = model.questions
     assert (question.matter.scope, question.matter.subject) == (SCOPE, SUBJECT)
-    assert pairs_in(question) == [
-        {"pair": 1, "new": "A.", "known": "B."},
-        {"pair": 2, "new": "C.", "known": "D."},
-    ]
+    assert pairs_in(question) == [{"pair": 1, "new": "A.", "known": "B."}, {"pair": 2, "new": "C.", "known": "D."}]
     assert [adjudication.relation for adjudication in found.values()] == [Relation.DIFFERENT, Relation.MORE]
 
 
@@ -96,14 +89,7 @@ def test_a_statement_cannot_pass_for_another_pair_or_for_the_end_of_them() -> No
 
 @pytest.mark.parametrize(
     "odd",
-    [
-        entry(9, "same"),
-        entry(None, "same"),
-        entry("9" * 5000, "same"),
-        entry(1, "identical"),
-        {"pair": 1},
-        "1: same",
-    ],
+    [entry(9, "same"), entry(None, "same"), entry("9" * 5000, "same"), entry(1, "identical"), {"pair": 1}, "1: same"],
     ids=lambda odd: str(odd)[:30],
 )
 def test_what_names_no_pair_or_no_relation_is_passed_over(odd: object) -> None:

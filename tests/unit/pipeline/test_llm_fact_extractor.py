@@ -14,13 +14,7 @@ from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
 from nous.domain.errors import NousError
 from nous.domain.scope import CacheSubject, Scope
 from nous.domain.summary_input import Segment, SummaryInput
-from nous.llm.base import (
-    Failure,
-    ModelMisconfigured,
-    ModelTimeout,
-    Question,
-    TokenBudgetExceeded,
-)
+from nous.llm.base import Failure, ModelMisconfigured, ModelTimeout, Question, TokenBudgetExceeded
 from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, LlmFactExtractor
 from nous.summary.heuristic.facts import facts_of
 from nous.summary.llm.prompt import built_in
@@ -151,11 +145,7 @@ PAUSE: dict[str, Any] = {"until": NOW, "since": NOW, "failure": Failure.TRANSPOR
 
 @pytest.mark.parametrize(
     "error",
-    [
-        ModelTimeout("late"),
-        TokenBudgetExceeded("spent", **PAUSE),
-        ModelMisconfigured("no key"),
-    ],
+    [ModelTimeout("late"), TokenBudgetExceeded("spent", **PAUSE), ModelMisconfigured("no key")],
     ids=lambda error: type(error).__name__,
 )
 def test_a_call_that_fails_is_raised_so_that_it_is_made_again(error: NousError) -> None:

@@ -69,12 +69,7 @@ def test_a_difference_that_lasts_is_told_once_and_that_it_is_gone(
 def test_a_server_that_does_not_answer_ends_nothing_and_is_told_ever_more_rarely() -> None:
     told = told_of(*[Unavailable("away")] * 5, KeyError("x"), BAD, BAD)
 
-    assert [event for _, event, _ in told] == [
-        *["task.retry_scheduled"] * 3,
-        "task.error",
-        "task.recovered",
-        ALARM,
-    ]
+    assert [event for _, event, _ in told] == [*["task.retry_scheduled"] * 3, "task.error", "task.recovered", ALARM]
 
 
 def test_a_server_that_somebody_has_made_unsafe_is_told_of_once_and_again_when_it_is_anew() -> None:

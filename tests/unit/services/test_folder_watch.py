@@ -10,14 +10,7 @@ from structlog.testing import capture_logs
 from nous.bus.base import Priority
 from nous.domain.errors import Misconfigured, NotFound, Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch import (
-    FileOutcome,
-    SessionFile,
-    SweepReport,
-    WatchRules,
-    decide,
-    lane_of,
-)
+from nous.services.folder_watch import FileOutcome, SessionFile, SweepReport, WatchRules, decide, lane_of
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import WatchedFolder
 
@@ -178,14 +171,7 @@ def test_a_refused_file_is_told_once_and_again_when_it_has_changed(scene: Scene)
     assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1, FileOutcome.KNOWN: 1}
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        NotFound("it is gone"),
-        Unavailable("the disk fails"),
-        MemoryError("for now"),
-    ],
-)
+@pytest.mark.parametrize("error", [NotFound("it is gone"), Unavailable("the disk fails"), MemoryError("for now")])
 def test_what_goes_wrong_with_one_file_stops_no_other(scene: Scene, error: Exception) -> None:
     bad = scene.write("bad.txt", age=HOUR)
     scene.write("good.txt")

@@ -128,12 +128,7 @@ def test_a_session_that_never_said_where_its_transcript_is_is_given_up_until_it_
     world.fall_silent()
 
     assert [deed.what for deed in world.close()] == [f"abandoned: {NOWHERE}"]
-    assert (world.stage(), world.ends, world.close(), world.recover()) == (
-        SessionStatus.ABANDONED,
-        0,
-        [],
-        [],
-    )
+    assert (world.stage(), world.ends, world.close(), world.recover()) == (SessionStatus.ABANDONED, 0, [], [])
 
     world.touch(path=path)
     world.work()

@@ -133,15 +133,7 @@ def test_facts_may_be_texts() -> None:
 
 @pytest.mark.parametrize(
     ("value", "confidence"),
-    [
-        (1, 1.0),
-        ("0.7", 0.7),
-        ("85%", 0.85),
-        (1.4, 1.0),
-        (-3, 0.0),
-        (float("nan"), 0.8),
-        (None, 0.8),
-    ],
+    [(1, 1.0), ("0.7", 0.7), ("85%", 0.85), (1.4, 1.0), (-3, 0.0), (float("nan"), 0.8), (None, 0.8)],
 )
 def test_a_confidence_is_a_number_between_0_and_1(value: Any, confidence: float) -> None:
     assert fact(confidence=value).confidence == pytest.approx(confidence)

@@ -1,19 +1,5 @@
 import pytest
-from builders.codex import (
-    LS,
-    TIME,
-    Record,
-    answered,
-    done,
-    event,
-    item,
-    line,
-    message,
-    read,
-    read_all,
-    said,
-    typed,
-)
+from builders.codex import LS, TIME, Record, answered, done, event, item, line, message, read, read_all, said, typed
 from builders.transcripts import as_lines, outcome
 
 from nous.transcript import Kind, parse_transcript

@@ -81,8 +81,7 @@ def test_each_is_the_words_of_who_said_them(records: list[Record], expected: Sai
 
 
 @pytest.mark.parametrize(
-    "origin",
-    [{"kind": "injection"}, {"kind": "shell_command", "phase": "output"}, {**SKILL, "trigger": "model-tool"}],
+    "origin", [{"kind": "injection"}, {"kind": "shell_command", "phase": "output"}, {**SKILL, "trigger": "model-tool"}]
 )
 def test_what_a_program_says_in_the_users_place_is_passed_over(origin: Record) -> None:
     transcript = read(given("Plan mode is active.", **origin))

@@ -63,10 +63,7 @@ AGAIN = {"model": "gpt", "input": "again"}
             [{"model": "gpt", "input": "one"}, {"model": "gpt", "input": "two"}],
             [(Kind.USER, "one"), (Kind.USER, "two")],
         ),
-        (
-            [{**BODY, "instructions": text} for text in ("a", "a", "b")],
-            [(Kind.SYSTEM, "a"), (Kind.SYSTEM, "b")],
-        ),
+        ([{**BODY, "instructions": text} for text in ("a", "a", "b")], [(Kind.SYSTEM, "a"), (Kind.SYSTEM, "b")]),
         (
             [{**BODY, "error": {"message": "boom"}}, {**BODY, "incomplete_details": {"reason": "max_output_tokens"}}],
             [(Kind.ERROR, "boom"), (Kind.SYSTEM, "The answer is incomplete: max_output_tokens")],

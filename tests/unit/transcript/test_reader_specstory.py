@@ -86,11 +86,7 @@ def test_a_fence_that_is_never_closed_holds_nothing() -> None:
     for answer in ("Yes.", "Yes:\n\n```py\nx\n```\nOk."):
         transcript = read(f"{USER}See ```\n```\nfoo{SEPARATOR}{AGENT}{answer}{SEPARATOR}{USER}thanks")
 
-        assert said(transcript) == [
-            (Kind.USER, "See ```\n```\nfoo"),
-            (Kind.ASSISTANT, answer),
-            (Kind.USER, "thanks"),
-        ]
+        assert said(transcript) == [(Kind.USER, "See ```\n```\nfoo"), (Kind.ASSISTANT, answer), (Kind.USER, "thanks")]
 
 
 @pytest.mark.parametrize("output", ["", "\n```text\nLaunching skill: review\n```"])

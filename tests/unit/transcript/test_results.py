@@ -15,11 +15,7 @@ ANSWERED = 'User has answered your questions: "Where?"="Here". You can now conti
 @pytest.mark.parametrize(
     ("made", "text", "decision"),
     [
-        (
-            EDIT,
-            f"{REFUSED}To tell you more, the user said:\nuse a switch",
-            "Rejected Edit(/a.go): use a switch",
-        ),
+        (EDIT, f"{REFUSED}To tell you more, the user said:\nuse a switch", "Rejected Edit(/a.go): use a switch"),
         (EDIT, REFUSED + "STOP what you are doing and wait.", "Rejected Edit(/a.go)"),
         (EDIT, REFUSED + "The user provided the following reason for the rejection:  no", "Rejected Edit(/a.go): no"),
         (EDIT, "The user doesn't want to take this action right now. STOP", "Rejected Edit(/a.go)"),

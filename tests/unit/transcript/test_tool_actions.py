@@ -5,14 +5,7 @@ from typing import Any
 import pytest
 
 from nous.transcript.model import Entry, Kind
-from nous.transcript.tool_actions import (
-    action_of,
-    hands_over,
-    removed_by,
-    subject_of_commit,
-    writes,
-    written_files,
-)
+from nous.transcript.tool_actions import action_of, hands_over, removed_by, subject_of_commit, writes, written_files
 
 PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: src/b.py\n+z\n*** End Patch"
 

@@ -80,11 +80,7 @@ def test_failing_to_learn_of_decisions_holds_nothing_up() -> None:
     world = ModelWorld()
     transcripts = StoredTranscripts(world.store, StoreKeys())
     context = context_over(
-        world.store,
-        transcripts=transcripts,
-        clock=world.date,
-        summarizer=world.summarizer(),
-        decisions=_Broken(),
+        world.store, transcripts=transcripts, clock=world.date, summarizer=world.summarizer(), decisions=_Broken()
     )
 
     effects = WORKER.handler_factory(context)(world.publish(text=SESSION))

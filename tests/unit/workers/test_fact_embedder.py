@@ -52,11 +52,7 @@ class Scene:
     def use(self, embedder: HashingEmbedder, memory: FactCache | None = None) -> None:
         """From now on, workers have this embedder."""
         self.context: WorkerContext = context_over(
-            self.store,
-            embedder=embedder,
-            clock=lambda: AT,
-            policy=Policy(near=0.5),
-            fact_cache=memory or FactCache(),
+            self.store, embedder=embedder, clock=lambda: AT, policy=Policy(near=0.5), fact_cache=memory or FactCache()
         )
 
     def learn(self, *texts: str, session: str = "s1") -> Sequence[Event]:

@@ -15,14 +15,7 @@ from builders.scripted_model import Answer, ScriptedModel
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode, Trust
-from nous.domain.events import (
-    EpisodeSummarized,
-    Event,
-    FactConfirmed,
-    FactLearned,
-    FactLinked,
-    FactSuperseded,
-)
+from nous.domain.events import EpisodeSummarized, Event, FactConfirmed, FactLearned, FactLinked, FactSuperseded
 from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
@@ -136,12 +129,7 @@ def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, s
 def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemoryStore) -> None:
     calibrated = HashingEmbedder()
     calibrated.id = "all-MiniLM-L6-v2-int8"
-    context = context_over(
-        store,
-        embedder=calibrated,
-        clock=lambda: AT,
-        policy=Policy(near=0.5, one_sided=0.6),
-    )
+    context = context_over(store, embedder=calibrated, clock=lambda: AT, policy=Policy(near=0.5, one_sided=0.6))
     [poor] = committed(context, store, summarized("The team uses Postgres for everything"))
     rich, gone = committed(
         context, store, summarized("The team uses Postgres for everything in production", session="s2")

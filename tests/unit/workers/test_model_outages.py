@@ -98,10 +98,7 @@ def test_an_answer_that_is_of_no_use_is_asked_for_once_more_and_never_again() ->
     assert world.offer() == 1
     world.work(60)
 
-    assert (world.counts["calls"], world.counts["asked_again"]) == (
-        2,
-        1,
-    )  # the second time, both are remembered
+    assert (world.counts["calls"], world.counts["asked_again"]) == (2, 1)  # the second time, both are remembered
     assert world.account("episode-reviser").skipped == {"parse": 1}
     assert world.offer() == 0
     (episode,) = world.episodes
