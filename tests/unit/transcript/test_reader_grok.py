@@ -1,10 +1,7 @@
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import orjson
-import pytest
-from builders.transcripts import Record, as_lines, outcome, read_as, said
+from builders.transcripts import Record, as_lines, said
 
 from nous.transcript import Kind, parse_transcript
 from nous.transcript.readers.grok import READER
@@ -27,35 +24,6 @@ CALLED = {
     "model_id": "grok-x",
     "model_fingerprint": "fp",
 }
-
-
-read = partial(read_as, "grok")
-
-
-def user(text: str, **more: Any) -> Record:
-    return {"type": "user", "content": [{"type": "text", "text": text}], **more}
-
-
-@pytest.mark.parametrize(
-    ("record", "expected"),
-    [
-        (user("<user_info>\nmac\n</user_info>\n<user_query>\nRead it.\n</user_query>"), (Kind.USER, "Read it.")),
-        (user("So far: nothing.", synthetic_reason="compaction_meta"), (Kind.SUMMARY, "So far: nothing.")),
-        (user("<user_info>\nmacos", synthetic_reason="environment_context"), "meta message"),
-        (user("<user_info>\nlinux"), "meta message"),
-        ({"type": "user", "content": [{"type": "image", "url": "data:"}]}, "image block, empty message"),
-        ({"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]}, "thinking"),
-        ({"type": "reasoning", "summary": []}, "reasoning without text"),
-        ({"type": "news", "content": ""}, "news"),
-        ({"content": ""}, "no type"),
-    ],
-)
-def test_a_record_becomes_an_entry_or_is_counted(record: Record, expected: tuple[Kind, str] | str) -> None:
-    assert outcome(read(record)) == expected
-
-
-def test_in_the_session_of_a_sub_agent_its_caller_speaks() -> None:
-    assert said(read({**SUMMARY, "session_kind": "subagent"}, ASKED)) == [(Kind.SUB_AGENT, "Read it.")]
 
 
 def test_the_summary_beside_a_history_is_its_header(tmp_path: Path) -> None:

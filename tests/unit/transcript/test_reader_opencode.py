@@ -3,7 +3,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.transcripts import Record, Said, as_lines, said
+from builders.transcripts import Record, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 from nous.transcript.readers.opencode import READER
@@ -46,10 +46,6 @@ def read(*messages: Record, **session: Any) -> Transcript:
     return parse_transcript(orjson.dumps(document), format="opencode")
 
 
-def answer(*parts: Record, **info: Any) -> Said:
-    return said(read(message({**ANSWERED, **info}, *parts)))
-
-
 def put(root: Path, name: str, value: object) -> Path:
     path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,76 +59,6 @@ def test_the_title_is_one_that_somebody_gave_and_a_list_of_messages_is_a_session
     assert (listed.format, len(listed.entries)) == ("opencode", 3)
     assert read().header.title == "List files"
     assert read(title="New session - 2026-02-03T00:25:13Z").header.title is None
-
-
-REFUSED = "The user rejected permission to use this specific tool call"
-
-
-@pytest.mark.parametrize(
-    ("parts", "info", "expected"),
-    [
-        ([bash(status="completed", output="none", metadata={"exit": 1})], {}, (Kind.ERROR, "none")),
-        ([bash(status="error", error=f"Error: {REFUSED}.")], {}, (Kind.DECISION, 'Rejected bash(cmd="ls")')),
-        (
-            [bash(status="error", error=f"{REFUSED} with the following feedback: use eza")],
-            {},
-            (Kind.DECISION, 'Rejected bash(cmd="ls"): use eza'),
-        ),
-        ([bash(status="running")], {}, (Kind.TOOL_CALL, 'bash(cmd="ls")')),
-        ([], {"error": {"name": "APIError", "data": {"message": "no credit"}}}, (Kind.ERROR, "no credit")),
-        ([part("p", "subtask", agent="explore", prompt="Count")], {}, (Kind.SUB_AGENT, "Started explore: Count")),
-        (
-            [part("p", "retry", attempt=2, error={"data": {"message": "overloaded"}})],
-            {},
-            (Kind.ERROR, "API error: overloaded (attempt 2)"),
-        ),
-        ([part("p", "text", text="So far.")], {"summary": True}, (Kind.SUMMARY, "So far.")),
-    ],
-)
-def test_what_became_of_an_answer_is_told(parts: list[Record], info: Record, expected: tuple[Kind, str]) -> None:
-    assert answer(*parts, **info)[-1] == expected
-
-
-def test_what_the_program_added_to_a_prompt_is_not_the_users() -> None:
-    added = part("prt_2", "text", text="Called the Read tool", synthetic=True)
-    attached = part("prt_4", "file", filename="a.py", url="file:///w/a.py", mime="text/plain")
-
-    transcript = read(message(ASKED, WORDS, added, attached))
-
-    assert said(transcript) == [(Kind.USER, "List them."), (Kind.SYSTEM, "Attached a.py")]
-    assert transcript.skipped == {"meta message": 1}
-    assert read(message(ANSWERED, added)).skipped == {"meta message": 1}
-
-
-def test_the_lines_of_a_run_are_read() -> None:
-    lines = [
-        {"type": "tool_use", "sessionID": "ses_1", "timestamp": 1, "part": {**DONE, "messageID": "msg_2"}},
-        {"type": "text", "sessionID": "ses_1", "part": part("prt_3", "text", text="One.", messageID="msg_2")},
-        {"type": "error", "sessionID": "ses_1", "error": {"name": "APIError"}},
-    ]
-
-    transcript = parse_transcript(as_lines(*lines))
-
-    assert transcript.format == "opencode"
-    assert [kind for kind, _ in said(transcript)] == [Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.ASSISTANT, Kind.ERROR]
-    assert transcript.header.session_id == "ses_1"
-
-
-@pytest.mark.parametrize(
-    ("value", "kinds", "skipped"),
-    [
-        (SESSION, [], {"session without its messages": 1}),
-        (ANSWERED, [], {"message without parts": 1}),
-        ({**DONE, "messageID": "msg_2"}, [Kind.TOOL_CALL, Kind.TOOL_RESULT], {}),
-        ({**WORDS, "messageID": "msg_1"}, [], {"text without its message": 1}),
-    ],
-)
-def test_one_file_of_the_tree_says_what_it_can(value: Record, kinds: list[Kind], skipped: dict[str, int]) -> None:
-    transcript = parse_transcript(orjson.dumps(value))
-
-    assert transcript.format == "opencode"
-    assert [kind for kind, _ in said(transcript)] == kinds
-    assert transcript.skipped == skipped
 
 
 @pytest.mark.parametrize("folder", ["part/msg_1", "part"])
