@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from nous.jobs.base import JobNames, Jobs
     from nous.pipeline.worker import Worker, WorkerContext
     from nous.runtime.attempt import Attempts, LeaseKeeper
+    from nous.services.redaction import RedactionService
     from nous.services.session_intake import SessionIntake
     from nous.store.fact_cache import Memory
     from nous.store.redis.fact_log import RedisCalibrations
+    from nous.store.redis.redactions import RedisRedactions
     from nous.store.redis.transcripts import RedisUploads
 
 DECISION_KEEPER = "decision-keeper"
@@ -126,7 +128,21 @@ class Container:
             subscriptions=self.subscriptions,
             upload_of=partial(upload_of, keys=self.store_keys),
             marker_ttl=self.settings.retention.marker_ttl,
+            gate=self.redaction.record,
         )
+
+    @cached_property
+    def redactions(self) -> "RedisRedactions":
+        from nous.store.redis.redactions import RedisRedactions
+
+        return RedisRedactions(self.client, self.store_keys)
+
+    @cached_property
+    def redaction(self) -> "RedactionService":
+        from nous.app.from_settings import redactor
+        from nous.services.redaction import RedactionService
+
+        return RedactionService(redactor(self.settings.redact, self.redactions.key), self.redactions.count)
 
     @cached_property
     def delivery_stats(self) -> "RedisDeliveryStats":
@@ -205,7 +221,10 @@ class Container:
             decisions=RedisDecisions(self.client, keys, bus_keys=self.bus_keys, group=DECISION_KEEPER),
             facts=memory.facts,
             fact_cache=memory.fact_cache,
-            transcripts=StoredTranscripts(self.uploads, keys, readable=self.settings.worker.readable),
+            transcripts=StoredTranscripts(
+                self.uploads, keys, readable=self.settings.worker.readable, redact=self.redaction.transcript
+            ),
+            redacted=partial(self.redaction.record, where="event"),
             embedder=memory.embedder,
             clock=self.clock,
             anchored_summaries=memory.anchored_summaries,
@@ -229,6 +248,7 @@ class Container:
             self.store_keys,
             inline_limit=self.settings.publish.inline_limit,
             clock=self.clock,
+            redact=self.redaction.content,
             needs_upload=partial(_needs_upload, self.delivery_stats, self.subscriptions),
         )
 

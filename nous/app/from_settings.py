@@ -1,18 +1,25 @@
 """Build from settings: fact dedup policy, handler deadline, transcript excerpt function."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import cast
 
+import structlog
+
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
 from nous.knowledge.verdict import CALIBRATED, Dedup, PairScorer, Policy
-from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
+from nous.redaction.redactor import Redactor
+from nous.redaction.rules import Rule, RuleSet, built_in, default_rules
+from nous.settings.model import ESTIMATE, ExcerptSettings, RedactSettings, Settings
 from nous.store.redis.fact_log import RedisCalibrations
 from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Transcript
+
+_log = structlog.stdlib.get_logger(__name__)
 
 _HOW_TO_COUNT = "write estimate or package.module:function"
 _SLACK = 3.0
@@ -39,6 +46,16 @@ def _scorer(folder: Path) -> PairScorer:
     from nous.embedding.cross_encoder import CrossEncoder  # noqa: PLC0415 (needs the extra `local`)
 
     return CrossEncoder(folder)
+
+
+def redactor(chosen: RedactSettings, key: Callable[[], bytes | None]) -> Redactor:
+    """Return the redactor of the built-in rules and those of *chosen*; *key* is asked for its first placeholder."""
+    if not chosen.enabled:
+        _log.warning("redaction.disabled", hint="secrets are stored and sent to models: set redact.enabled")
+        return Redactor(rules=lambda: RuleSet(()))
+    extra = tuple(Rule(id="own", pattern=pattern) for pattern in chosen.extra)
+    allow = re.compile("|".join(f"(?:{pattern})" for pattern in chosen.allow)) if chosen.allow else None
+    return Redactor(rules=(lambda: RuleSet((*built_in(), *extra))) if extra else default_rules, key=key, allow=allow)
 
 
 def deadline_of(settings: Settings) -> float:

@@ -179,6 +179,7 @@ def teach(
         WasForgotten: the session was forgotten.
         Retryable: other writers kept changing the scope.
     """
+    candidates = container.redaction.record(tuple(candidates), where="learn")
     cause = _cause(scope, session, candidates, container)
     source = Source(episode_id=cause.episode_id, event_id=cause.id, session_id=session, turns=(), said_at=cause.time)
 

@@ -281,6 +281,7 @@ _FAMILIES = {
     "nous_model_answers_total": "Answers of a model: new, cached, asked for again.",
     "nous_model_failures_total": "Failed model calls, and unusable answers.",
     "nous_model_tokens_total": "Tokens that a model has read and written.",
+    "nous_redactions_total": "Secrets that were replaced, by rule and place.",
     "nous_model_out_since_seconds": "Unix time at which a model stopped answering.",
 }
 """Meaning of each family of metrics; those whose names end in `_total` are counters, the others gauges."""
@@ -296,7 +297,7 @@ def metrics(app: App) -> None:
 
     They are kept on the server, so they survive every process.
     """
-    samples = [*_of_workers(app.container), *_of_models(app.container)]
+    samples = [*_of_workers(app.container), *_of_models(app.container), *_of_redactions(app.container)]
     click.echo("\n".join(_metric_lines(samples)))
 
 
@@ -335,6 +336,11 @@ def _of_workers(container: Container) -> Iterator[_Sample]:
             yield "nous_oldest_pending_seconds", max(int(age.total_seconds()), 0), where
     yield "nous_lease_seconds", int(container.settings.worker.lease), {}
     yield "nous_dead_letters", container.dead_letters.count(), {}
+
+
+def _of_redactions(container: Container) -> Iterator[_Sample]:
+    for (where, rule), count in sorted(container.redactions.counts().items()):
+        yield "nous_redactions_total", count, {"rule": rule, "where": where}
 
 
 def _of_models(container: Container) -> Iterator[_Sample]:

@@ -9,7 +9,6 @@ from typing import cast
 import orjson
 
 from nous.excerpt.items import Item, Items, Role, unlike_ours
-from nous.redaction.secrets import looks_secret
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript, Trust
 from nous.transcript.tool_summary import BOOKKEEPING
@@ -47,11 +46,9 @@ def looks_failed(result: Entry) -> bool:
 
 
 def failure(text: str) -> str:
-    """Return the telling lines of a failure without secrets; empty if there is only a status."""
+    """Return the telling lines of a failure; empty if there is only a status."""
     plain = _plain(text)
     said = [line for whole in plain.splitlines() if (line := whole.strip()) and not _STATUS.match(line)]
-    if looks_secret(plain):
-        said = [line for line in said if not looks_secret(line)]
     telling = [line for line in said if _TELLING.search(line.lower()) and not _NO_FAILURE.search(line)]
     unique = list(dict.fromkeys(telling)) or said[:1]
     lines = unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]  # a build ends with its verdict
@@ -80,7 +77,6 @@ LONGEST_LINE = 160
 _ODD_TOOL = re.compile(r"[^\w .:/-]|.{41}")
 _OPENS_JSON = frozenset("{[")
 _LONGEST_JSON = 20_000
-_LONGEST_SECRET = 80
 _MOST_VALUES = 100
 _DEEPEST = 12
 _NUMBERING = re.compile(r"^[ ]*\d+(?:→|\t)", re.MULTILINE)
@@ -126,14 +122,12 @@ def _item(at: int, entry: Entry, most: int) -> Item:
 
 def _readable(text: str, most: int) -> str:
     """Return the beginning and the end of *text*, with JSON flattened to `name: value`."""
-    if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON and not looks_secret(text):
+    if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON:
         with suppress(orjson.JSONDecodeError):  # text that only looks like JSON
             text = ", ".join(islice(map(_said, leaves(orjson.loads(text))), _MOST_VALUES))
     if len(text) <= most:
         return text
     head = int(most * _HEAD)
-    if looks_secret(text[max(0, head - _LONGEST_SECRET) : head + _LONGEST_SECRET]):  # half a secret looks like none
-        head = max(0, text.rfind("\n", 0, head))
     tail = text.find("\n", len(text) - most + head) + 1 or len(text)
     return f"{text[: _back_to_a_blank(text, head)]}\n{text[tail:]}"
 
@@ -164,9 +158,8 @@ def _said(leaf: tuple[str, object]) -> str:
 
 def _lines(text: str) -> Iterator[str]:
     text = _NUMBERING.sub("", text)
-    may_hold_secrets = looks_secret(text)  # if the whole text does not, no line does
     for whole in text.splitlines():
-        if not _ENVELOPE.match(whole) and not (may_hold_secrets and looks_secret(whole)):
+        if not _ENVELOPE.match(whole):
             yield from filter(None, _shortened(whole.strip()))
 
 

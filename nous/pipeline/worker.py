@@ -45,7 +45,7 @@ class WorkerContext:
     """Dependencies of a handler: stores, models and pure functions; nothing in it writes.
 
     `cache_subject` tags requests to a model: take it before you read the data that you ask about. `suppressed` returns
-    the exact forms of texts that a scope must not learn again.
+    the exact forms of texts that a scope must not learn again. Handlers get events as `redacted` returns them.
     """
 
     episodes: Episodes
@@ -67,6 +67,7 @@ class WorkerContext:
     fact_cache: FactCache = field(default_factory=FactCache)
     suppressed: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
     cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
+    redacted: Callable[[Event], Event] = field(default=lambda event: event)
 
     def recorded_decisions(self, scope: Scope, episode_id: UUID) -> Sequence[Decision]:
         """Return the recorded decisions; none if unreadable, which must not cost the episode."""

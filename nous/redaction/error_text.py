@@ -6,7 +6,7 @@ and are kept. Long quotes are replaced by their length.
 
 import re
 
-from nous.redaction.secrets import masked
+from nous.redaction.redactor import masked
 from nous.text.sanitize import one_line
 
 _LONGEST = 400

@@ -16,6 +16,7 @@ from nous.bus.base import Bus, Committed, Conflict, Delivery, DeliveryRef, Dupli
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, RetryPolicy
 from nous.domain.effects import DegradedResult, Effects
 from nous.domain.errors import Deferred, Fatal, InTheWay, Misconfigured, NotFound, NousError, Retryable
+from nous.domain.events import Event
 from nous.jobs.base import BARE, JobNames, job_id
 from nous.pipeline.worker import Handler, Worker, WorkerContext
 from nous.redaction.error_text import redacted
@@ -40,9 +41,9 @@ def execute(
     """
     began = time.monotonic()
     handler = worker.handler_factory(context)
-    reason = ""
+    event, reason = context.redacted(delivery.event), ""
     for _ in range(_MOST_CONFLICTS):
-        effects = _effects(handler, delivery, retry_policy)
+        effects = _effects(handler, event, delivery, retry_policy)
         verdict = retry_until_deadline(partial(bus.commit, delivery, effects), seconds=retry_policy.lease)
         if not isinstance(verdict, Conflict):
             _log_outcome(verdict, effects, round(time.monotonic() - began, 3))
@@ -52,9 +53,9 @@ def execute(
     raise Deferred(f"refused {_MOST_CONFLICTS} times in a row, last because {reason}", until=context.clock() + wait)
 
 
-def _effects(handler: Handler, delivery: Delivery, retry_policy: RetryPolicy) -> Effects:
+def _effects(handler: Handler, event: Event, delivery: Delivery, retry_policy: RetryPolicy) -> Effects:
     try:
-        return handler(delivery.event)
+        return handler(event)
     except DegradedResult as offer:
         if not retry_policy.is_exhausted(delivery.state.failed("")):
             raise

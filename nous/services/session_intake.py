@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid5
 
 import orjson
@@ -56,7 +56,8 @@ class SessionIntake:
     """Factory of session events.
 
     Content of up to *inline_limit* bytes is embedded in the event. Larger content is uploaded, unless *needs_upload*
-    says that no consumer will ask for the upload of that event.
+    says that no consumer will ask for the upload of that event. Content is sent as *redact* returns it; a file that an
+    event refers to stays as it is.
     """
 
     uploads: Uploads
@@ -64,6 +65,7 @@ class SessionIntake:
     _: KW_ONLY
     inline_limit: int
     clock: Callable[[], datetime]
+    redact: Callable[[Any], Any] = lambda content: content
     needs_upload: Callable[[SessionEvent], bool] = lambda _: True
 
     def of_file(
@@ -114,6 +116,7 @@ class SessionIntake:
         """Return the event of a session given as text or as chat messages. Raises `BadInput`."""
         if not content:
             raise BadInput("the session is empty: it has no messages")
+        content = cast("bytes | str | Messages", self.redact(content))
         transcript = parse_transcript(content, format=about.format)
         about = _named(about, _stated_id(transcript) or transcript.digest[:32])
         whole = _as_bytes(content)

@@ -51,6 +51,21 @@ def _folders(value: object) -> object:
     return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
 
 
+def _patterns(value: object) -> object:
+    """Read a list of regular expressions, which is JSON if it is text."""
+    if isinstance(value, str):
+        value = orjson.loads(value) if value.startswith("[") else [value]
+    return value
+
+
+def _compilable(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+    return pattern
+
+
 def _known_server(url: str, *, schemes: tuple[str, ...] = _SERVERS) -> str:
     if not url.startswith(schemes):
         raise ValueError(f"should begin with one of {', '.join(schemes)}")
@@ -78,6 +93,7 @@ Directory = Annotated[Path, AfterValidator(Path.expanduser)]
 Seconds = Annotated[float, BeforeValidator(_in_seconds), Field(gt=0)]
 WholeSeconds = Annotated[int, BeforeValidator(_in_seconds), Field(gt=0)]
 Cosine = Annotated[float, Field(gt=0, le=1)]
+Patterns = Annotated[tuple[Annotated[str, AfterValidator(_compilable)], ...], BeforeValidator(_patterns)]
 Elsewhere = Annotated[str, AfterValidator(partial(_known_server, schemes=_SERVERS[1:]))]
 
 
@@ -173,6 +189,14 @@ class PublishSettings(SettingsGroup):
     inline_limit: PositiveInt = 32768
 
 
+class RedactSettings(SettingsGroup):
+    """Regular expressions of secrets beyond the built-in rules, and of what is none."""
+
+    enabled: bool = True
+    extra: Patterns = ()
+    allow: Patterns = ()
+
+
 class WatchSettings(SettingsGroup):
     folders: Annotated[tuple[Directory, ...], BeforeValidator(_folders)] = ()
     scope: str = "default"
@@ -212,6 +236,7 @@ class Settings(SettingsGroup):
     index: IndexSettings = IndexSettings()
     retention: RetentionSettings = RetentionSettings()
     publish: PublishSettings = PublishSettings()
+    redact: RedactSettings = RedactSettings()
     watch: WatchSettings = WatchSettings()
     sessions: SessionSettings = SessionSettings()
     dashboard: DashboardSettings = DashboardSettings()

@@ -14,6 +14,8 @@
 | <p>:decisions:<scope>:<episode id>           | hash   | kept           | event id -> a decision, JSON             |
 | <p>:calibrations                             | hash   | kept           | embedder -> its threshold, measured      |
 | <p>:unrefined                                | hash   | kept           | extractive episode -> last attempted by  |
+| <p>:redaction-key                            | string | kept           | random key of placeholders for secrets   |
+| <p>:redactions                               | hash   | kept           | <place>/<rule> -> how often it was found |
 | <p>:anchors:<scope>                          | hash   | kept           | agent/session -> anchored summary        |
 | <p>:anchor-states:<scope>                    | hash   | kept           | agent/session -> event, for the commit   |
 | <p>:episodes-by-end:<scope>                  | zset   | kept           | episode ids by the second they ended     |
@@ -35,10 +37,11 @@ A session state has no TTL while its session is open or closing, and a TTL of 30
 session that has ended does not restart it. Sessions leave the three sets when their status changes, abandoned ones
 also after 30 days, at the next abandonment.
 
-All but `calibrations` and the last six are written only by a commit or an erasure. A transcript is written by a
-producer that publishes with an upload, and released by the commit of its event. Folder records are written by every
-process that sweeps that folder of that host; their TTL of 30 days starts again with each sweep. Candidates, which may
-be on another server, are an index of the log, updated by every process that is about to compare facts.
+All but `calibrations`, the two about redaction and the last six are written only by a commit or an erasure. A
+transcript is written by a producer that publishes with an upload, and released by the commit of its event. Folder
+records are written by every process that sweeps that folder of that host; their TTL of 30 days starts again with each
+sweep. Candidates, which may be on another server, are an index of the log, updated by every process that is about to
+compare facts.
 """
 
 from dataclasses import dataclass
@@ -97,6 +100,14 @@ class StoreKeys:
     @property
     def unrefined(self) -> str:
         return f"{self.prefix}:unrefined"
+
+    @property
+    def redaction_key(self) -> str:
+        return f"{self.prefix}:redaction-key"
+
+    @property
+    def redactions(self) -> str:
+        return f"{self.prefix}:redactions"
 
     def session_state(self, scope: Scope, session_id: str) -> str:
         return f"{self._of('courses', scope)}:{_encoded(session_id)}"

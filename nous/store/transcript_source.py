@@ -110,20 +110,27 @@ class StoredTranscripts:
     """`Transcripts` from the event itself, files of this host, and uploads.
 
     Only files within the folders *readable* are read, after symlinks are resolved; without it all files but the
-    system's own. Files larger than *largest* bytes are refused.
+    system's own. Files larger than *largest* bytes are refused. *redact* is applied to every transcript.
     """
 
     def __init__(
-        self, uploads: Uploads, keys: StoreKeys, *, readable: Sequence[Path] | None = None, largest: int = LARGEST
+        self,
+        uploads: Uploads,
+        keys: StoreKeys,
+        *,
+        readable: Sequence[Path] | None = None,
+        largest: int = LARGEST,
+        redact: Callable[[Transcript], Transcript] = lambda transcript: transcript,
     ) -> None:
         self._uploads = uploads
         self._keys = keys
         self._readable = readable
         self._largest = largest
+        self._redact = redact
 
     def read(self, event: SessionEvent) -> Transcript:
         try:
-            return self._read(event)
+            return self._redact(self._read(event))
         except UnknownFormat:
             # Its message quotes the content, which must not reach logs, dead letters and dashboards.
             raise Unreadable(

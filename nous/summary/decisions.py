@@ -5,7 +5,7 @@ from datetime import datetime
 
 from nous.domain.episode import CandidateFact, Category, Decision, Episode, ExcerptSeen, TranscriptSeen
 from nous.domain.events import EpisodeSummarized, Event
-from nous.redaction.secrets import looks_secret
+from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.sentences import names
 
 LEAST_SURE = 0.6
@@ -20,7 +20,7 @@ _LONGEST = 1000
 def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
     """Yield recorded decisions as facts, in their recorded words."""
     sure = (each for each in recorded if not each.turns and each.confidence >= LEAST_SURE)
-    told = [each for each in sure if len(each.description) <= _LONGEST and not looks_secret(each.description)]
+    told = [each for each in sure if len(each.description) <= _LONGEST and not tells_secret(each.description)]
     for decision in told[-MOST:]:
         yield CandidateFact(
             text=decision.description,

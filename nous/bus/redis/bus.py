@@ -57,7 +57,8 @@ class RedisBus(RedisDeadLettering):
 
     *plan_of* turns a handler's write into preconditions and commands for the commit. *subscriptions* are groups that
     `publish` creates, so that they miss nothing of a producer that starts before them, and autoscalers find them.
-    *upload_of* returns the key of an event's upload, if it has one.
+    *upload_of* returns the key of an event's upload, if it has one. Events and effects are written as *gate* returns
+    them.
     """
 
     def __init__(
@@ -70,10 +71,12 @@ class RedisBus(RedisDeadLettering):
         upload_of: Callable[[Event], str | None] = lambda _: None,
         marker_ttl: int = WEEK,
         clock: Callable[[], float] | None = None,
+        gate: Callable[[Any], Any] = lambda sent: sent,
     ) -> None:
         super().__init__(client, keys, subscriptions=subscriptions, marker_ttl=marker_ttl, clock=clock)
         self._plan_of = plan_of
         self._upload_of = upload_of
+        self._gate = gate
         self._cursors: dict[tuple[str, Priority], str] = {}
         self._groups = ConsumerGroups(client, subscriptions)
 
@@ -82,7 +85,7 @@ class RedisBus(RedisDeadLettering):
     ) -> Sequence[PublishReceipt]:
         for kind in {type(event) for event in events}:
             self._groups.ensure_subscribers(self._keys.stream(kind.type, priority), kind)
-        receipts = [self._publish(event, priority) for event in events]
+        receipts = [self._publish(self._gate(event), priority) for event in events]
         markers = [self._keys.marker(each.event_id) for each in receipts]
         if durable:
             # This covers the upload: the script has found it, so it stands before the event in the AOF.
@@ -176,13 +179,14 @@ class RedisBus(RedisDeadLettering):
         return int(claimed)
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
-        ref = delivery.ref
+        ref, effects = delivery.ref, self._gate(effects)
         keys = (self._stream(ref), *self._keys.of_group(ref.subscription.group))
         fence = (ref.subscription.group, ref.entry, ref.name, outcome_of(effects))
         also = self._known(texts_told_by(effects)) + self._note(delivery, effects)
         return self._commit(keys, fence, effects, priority=ref.priority, also=also)
 
     def apply(self, effects: Effects, *, priority: Priority = Priority.LIVE) -> Verdict:
+        effects = self._gate(effects)
         return self._commit(("",) * 4, ("",) * 4, effects, priority=priority, also=self._known(told_by(effects)))
 
     def _publish(self, event: Event, priority: Priority) -> PublishReceipt:

@@ -30,7 +30,7 @@ from rq.worker import BaseWorker
 from nous.backoff import retry_until_deadline
 from nous.domain.errors import NousError
 from nous.jobs.rq.job import AllowListedJob
-from nous.redaction.secrets import masked
+from nous.redaction.redactor import masked
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import register
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nous.domain.anchored_summary import AnchoredSummary
 from nous.domain.episode import Outcome
-from nous.redaction.secrets import looks_secret
+from nous.redaction.redactor import tells_secret
 from nous.summary.anchored.retention import kept
 from nous.summary.heuristic.lessons import MOST, found_out
 from nous.summary.heuristic.outcome import Judgement, judge, open_threads
@@ -51,7 +51,7 @@ def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = Non
 
 def _request(turn: RecordedTurn) -> str:
     said = [one.text for one in (*turn.asked, *turn.brief[:_BRIEF_SENTENCES])]
-    texts = [text for text in said if not (is_go_ahead(text) or looks_secret(text) or text.startswith(("{", "<")))]
+    texts = [text for text in said if not (is_go_ahead(text) or tells_secret(text) or text.startswith(("{", "<")))]
     return shortened(" ".join(texts), _REQUEST_CHARS)
 
 
@@ -92,5 +92,5 @@ def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
 
 
 def _listed(said: Iterable[str]) -> str:
-    bullets = (f"- {shortened(' '.join(one.split()), _LONGEST_LINE)}" for one in said if not looks_secret(one))
+    bullets = (f"- {shortened(' '.join(one.split()), _LONGEST_LINE)}" for one in said if not tells_secret(one))
     return "\n".join(dict.fromkeys(bullets))

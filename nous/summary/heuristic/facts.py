@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from nous.domain.episode import CandidateFact, Category, Summary, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
-from nous.redaction.secrets import looks_secret
+from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.commands import Purpose, usual
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import answered, lead, passage_from
@@ -47,9 +47,9 @@ def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple
     found: dict[frozenset[str], CandidateFact] = {}
     for fact in facts:
         form = frozenset(telling_words(fact.text))
-        if form and not looks_secret(fact.text) and not any(form <= other for other in found):
+        if form and not tells_secret(fact.text) and not any(form <= other for other in found):
             found[form] = fact
-    runs = [fact for fact in command_facts(record) if not looks_secret(fact.text)]
+    runs = [fact for fact in command_facts(record) if not tells_secret(fact.text)]
     return (*found.values(), *runs)[:most]
 
 

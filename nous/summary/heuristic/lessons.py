@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from nous.domain.episode import Category
-from nous.redaction.secrets import looks_secret
+from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, distinct, names, telling_words
@@ -70,7 +70,7 @@ def _causes(record: SessionRecord) -> Iterator[str]:
 def _is_cause(one: Sentence) -> bool:
     """Return whether a sentence explains something that it names, and is clear without context."""
     known, text = words(), one.text
-    if one.speaker is not Kind.ASSISTANT or one.is_question or looks_secret(text) or len(text) > _LONGEST:
+    if one.speaker is not Kind.ASSISTANT or one.is_question or tells_secret(text) or len(text) > _LONGEST:
         return False
     if _FIRST_PERSON.search(text) or POINTS_BACK.match(standing_alone(text)) or known.opens("narrates", text):
         return False

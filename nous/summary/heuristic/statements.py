@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from nous.domain.episode import CandidateFact, Category, Decision, Trust
-from nous.redaction.secrets import looks_secret
+from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import Sentence, names, telling_words
 from nous.text.language import words
@@ -74,7 +74,7 @@ def _can_stand(one: Sentence) -> bool:
     """Return whether a sentence is complete and refers to nothing that only its session shows."""
     known = words()
     text = one.text
-    if not _SHORTEST <= len(text) <= _LONGEST or one.text.rstrip("\"')").endswith(("?", ":")) or looks_secret(text):
+    if not _SHORTEST <= len(text) <= _LONGEST or one.text.rstrip("\"')").endswith(("?", ":")) or tells_secret(text):
         return False
     is_bound = known.says("for_now", text) or known.says("points_back", text)
     return len(telling_words(text)) >= _FEWEST_WORDS and not is_bound
@@ -123,7 +123,7 @@ def verdicts(record: SessionRecord) -> Iterator[Decision]:
 def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
     """Yield the answers and rejections as facts; an approved plan is none, since its result is."""
     for verdict in verdicts(record):
-        if verdict.category != "approval" and not looks_secret(verdict.description):
+        if verdict.category != "approval" and not tells_secret(verdict.description):
             yield fact_of(verdict.description, Category.DECISION, 0.85, turns=verdict.turns, trust=Trust.USER)
 
 

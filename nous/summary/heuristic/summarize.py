@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from nous.domain.episode import CandidateFact, Summary
 from nous.domain.summary_input import MOST_CANDIDATES, MOST_POINTS
-from nous.redaction.secrets import looks_secret, masked
 from nous.summary.heuristic.facts import candidate_facts
 from nous.summary.heuristic.lessons import lessons
 from nous.summary.heuristic.narrative import MOST_TOPICS, summary_of, title_of, topics_of
@@ -36,13 +35,13 @@ def summarize(transcript: Transcript) -> Extracted:
     judgement = judge(record)
     topics = topics_of(record)
     summary = Summary(
-        title=masked(title_of(record, topics)),
-        summary=masked(summary_of(record, judgement)),
-        key_points=tuple(map(masked, lessons(record))),
+        title=title_of(record, topics),
+        summary=summary_of(record, judgement),
+        key_points=tuple(lessons(record)),
         outcome=judgement.outcome,
-        outcome_rationale=masked(judgement.rationale),
-        topics=tuple(topic for topic in topics if not looks_secret(topic)),
-        open_threads=tuple(map(masked, open_threads(record, judgement))),
+        outcome_rationale=judgement.rationale,
+        topics=topics,
+        open_threads=tuple(open_threads(record, judgement)),
     )
     return Extracted(
         summary=summary,

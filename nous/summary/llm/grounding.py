@@ -16,7 +16,7 @@ from functools import cache
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
-from nous.redaction.secrets import looks_secret
+from nous.redaction.redactor import tells_secret
 from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, SourceTurn, content_of, plain, trust_of
 from nous.text.sentences import sentences
 
@@ -89,7 +89,7 @@ def _unfit(fact: CandidateFact, canary: str) -> Dropped | None:
         return Dropped.TOO_LONG
     if not any(character.isalnum() for character in fact.text):
         return Dropped.BLANK
-    if looks_secret(fact.text) or looks_secret(fact.subject):
+    if tells_secret(fact.text) or tells_secret(fact.subject):
         return Dropped.SECRET
     return Dropped.LEAK if canary and canary in _letters(f"{fact.text} {fact.subject}") else None
 

@@ -17,7 +17,7 @@ def test_credentials_are_masked_where_people_put_them() -> None:
 
     found = origin(raw, "session_ended", at=NOW)
 
-    assert (found["source"], found["scope"], found["time"]) == ("[hidden]", "a/b/c", str(NOW))
+    assert (found["source"], found["scope"], found["time"]) == ("password=[secret:password]", "a/b/c", str(NOW))
     assert "transcript" not in found
 
 

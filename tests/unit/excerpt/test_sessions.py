@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from nous.excerpt import fit
 from nous.transcript.model import Transcript
 
@@ -101,20 +99,6 @@ def test_tool_output_is_shown_only_where_all_that_was_said_has_room(told: Told) 
 
     assert "value_0" in fit(transcript).text
     assert "[Output]" not in fit(crowded, 2000).text
-
-
-@pytest.mark.parametrize(
-    "secret", ["AWS_KEY=AKIAIOSFODNN7EXAMPLE1", "password: hunter2hunter2", "token ghp_" + "a1B2" * 9], ids=str
-)
-def test_an_output_that_looks_like_a_secret_is_not_shown(told: Told, secret: str) -> None:
-    transcript = told(
-        ("user", "look"), call("Read", file_path=".env"), ("tool_result", f"PORT=80 here\n{secret}\nend of file")
-    )
-
-    text = fit(transcript).text
-
-    assert secret not in text
-    assert "PORT=80 here" in text
 
 
 def test_what_a_shell_writes_around_an_output_is_not_shown(told: Told) -> None:

@@ -74,4 +74,4 @@ def _failure_deep_in_a_library() -> Exception:
 def test_the_texts_of_errors_are_redacted() -> None:
     trace = traced(ValueError("no good: 'I want to tell my boss that this is over', password=hunter22"))
 
-    assert trace == "! ValueError: no good: '40 characters', [hidden]"
+    assert trace == "! ValueError: no good: '40 characters', password=[secret:password]"

@@ -58,11 +58,11 @@ def test_the_sections_say_what_was_wanted_decided_touched_left_and_reached(told:
 
 
 def test_a_secret_is_not_carried_on(told: Told) -> None:
-    secret = "password: hunter2hunter2"  # noqa: S105
+    secret = "password is [secret:password:1a2b]"  # noqa: S105
     summary = anchored_from(told(("user", f"Please log in to the site. The {secret}."), ("assistant", "Logged in.")))
 
     assert summary.content("intent") == "- Please log in to the site."
-    assert "hunter2" not in summary.to_prompt_text()
+    assert "[secret" not in summary.to_prompt_text()
 
 
 def test_verdicts_of_the_user_are_decisions(told: Told) -> None:

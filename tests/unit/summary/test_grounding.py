@@ -174,7 +174,7 @@ def test_a_rule_is_one_only_if_a_person_gave_it() -> None:
 
 
 def test_what_is_no_statement_is_dropped_by_its_reason() -> None:
-    secret = fact("The api key is sk-live-abcdefghijklmnop1234", 1)
+    secret = fact("The api key is [secret:sk-token:1a2b]", 1)
 
     result = held(fact(" ... ", 1), fact("a" * (LONGEST + 1), 1), secret)
 

@@ -69,7 +69,7 @@ def test_what_the_user_states_for_good_is_learned_as_theirs(
         "Let's leave that for now",
         "We should never do it like this one",
         "Don't touch it yet, we use the old one until then",
-        "My password must be hunter2hunter2, password: hunter2hunter2",
+        "My password is [secret:password:1a2b], never use another one",
     ],
     ids=["an order", "a story", "a guess", "chat", "a question", "for now", "points back", "until then", "a secret"],
 )

@@ -1,0 +1,178 @@
+"""Replace secrets by placeholders, and drop private parts, in text, JSON values and records.
+
+A placeholder is `[secret:<rule>:<mark>]`. The mark is four digits of a keyed hash (HMAC) of the secret: equal secrets
+keep equal placeholders, so texts can be compared, and without the installation's key nothing can be guessed from them.
+A placeholder is valid inside JSON, and no rule finds anything in it, so redacting twice changes nothing.
+"""
+
+import hmac
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import Enum
+from functools import cache, cached_property
+from typing import Any, TypeVar, cast
+
+from nous.redaction.rules import RuleSet, Span, default_rules
+
+T = TypeVar("T")
+
+PRIVATE = "private-part"
+"""The name under which dropped private parts are counted, beside the ids of rules."""
+
+_TAG = re.compile(r"<(?P<closing>/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
+_LONGEST_RULE = 40
+_NAMES = frozenset(
+    {"session_id", "agent_id", "scope", "dataref", "version", "digest", "excerpt_digest", "source", "state", "of"}
+    | {"embedder", "embedded_by", "expected", "prompt_version", "model", "format", "traceparent"}
+)
+"""Fields of records that name something. They are compared with others, so they stay."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Redactor:
+    """Finds secrets by *rules*, and names placeholders for them.
+
+    *key* returns the installation's key, or None if this user may not read it: then placeholders have no mark. What
+    *allow* matches in full is no secret.
+    """
+
+    rules: Callable[[], RuleSet] = default_rules
+    key: Callable[[], bytes | None] = lambda: None
+    allow: re.Pattern[str] | None = None
+
+    def spans(self, text: str) -> Sequence[Span]:
+        """Return the secrets in *text*, in order and apart, without those that are allowed."""
+        found = self.rule_set.find(text)
+        return [span for span in found if not self.allow.fullmatch(text, span.start, span.end)] if self.allow else found
+
+    def placeholder(self, secret: str, rule: str) -> str:
+        key = self._key
+        mark = f":{hmac.new(key, secret.encode(errors='replace'), 'sha256').hexdigest()[:4]}" if key else ""
+        return f"[secret:{rule[:_LONGEST_RULE]}{mark}]"
+
+    @cached_property
+    def rule_set(self) -> RuleSet:
+        return self.rules()
+
+    @cached_property
+    def _key(self) -> bytes | None:
+        return self.key()
+
+
+@dataclass(slots=True)
+class Redaction:
+    """One use of a redactor: `counts` has how often each rule found something, `known` the placeholders by secret."""
+
+    redactor: Redactor
+    counts: Counter[str] = field(default_factory=Counter[str])
+    known: dict[str, str] = field(default_factory=dict[str, str])
+    depth: int = 0
+
+    def text(self, text: str) -> str:
+        """Return *text* without secrets and private parts; one that is not closed ends with the text."""
+        self.depth = 0
+        return self._text(text, "")
+
+    def value(self, value: Any) -> Any:
+        """Return the JSON value of one message without secrets and private parts, which may span several of its texts.
+
+        A text under a name such as `password` is checked as in `password = "..."`.
+        """
+        self.depth = 0
+        return self._value(value, "")
+
+    def record(self, record: T) -> T:
+        """Return a dataclass, or a tuple of some, without secrets; *record* itself if it has none."""
+        return cast("T", self._record(record))
+
+    def masked(self, text: str, spans: Iterable[Span]) -> str:
+        """Return *text* with placeholders for *spans*."""
+        parts: list[str] = []
+        done = 0
+        for span in spans:
+            self.counts[span.rule] += 1
+            secret = text[span.start : span.end]
+            self.known[secret] = placeholder = self.redactor.placeholder(secret, span.rule)
+            parts += (text[done : span.start], placeholder)
+            done = span.end
+        return "".join((*parts, text[done:])) if parts else text
+
+    def _text(self, text: str, name: str) -> str:
+        if self.depth or "<private" in text.lower():
+            text = self._without_private(text)
+        spans = self.redactor.spans(text)
+        if not spans and name and self.redactor.rule_set.is_prompted(name):
+            spans = self._spans_under(name, text)
+        return self.masked(text, spans)
+
+    def _spans_under(self, name: str, text: str) -> Sequence[Span]:
+        begin = len(name) + len('="')
+        moved = (
+            span._replace(start=span.start - begin, end=span.end - begin)
+            for span in self.redactor.spans(f'{name}="{text}"')
+        )
+        return [span for span in moved if span.start >= 0 and span.end <= len(text)]
+
+    def _value(self, value: Any, name: str) -> Any:
+        match value:
+            case str():
+                return self._text(value, name)
+            case Mapping():
+                return {key: self._value(each, str(key)) for key, each in cast("Mapping[str, Any]", value).items()}
+            case list() | tuple():
+                return [self._value(each, name) for each in cast("list[Any]", value)]
+            case _:
+                return value
+
+    def _without_private(self, text: str) -> str:
+        kept: list[str] = []
+        done = 0
+        for tag in _TAG.finditer(text):
+            if not self.depth:
+                kept.append(text[done : tag.start()])
+                self.counts[PRIVATE] += not tag["closing"]
+            self.depth = max(self.depth + (-1 if tag["closing"] else 1), 0)
+            done = tag.end()
+        return "".join((*kept, "" if self.depth else text[done:]))
+
+    def _record(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return value if isinstance(value, Enum) else self.masked(value, self.redactor.spans(value))
+        if isinstance(value, tuple):
+            old = cast("tuple[Any, ...]", value)
+            new = [self._record(each) for each in old]
+            if all(one is other for one, other in zip(old, new, strict=True)):
+                return old
+            return type(value)._make(new) if hasattr(value, "_make") else tuple(new)  # pyright: ignore[reportAttributeAccessIssue] of a named tuple
+        if isinstance(value, Mapping):
+            return self._value(value, "")
+        if is_dataclass(value) and not isinstance(value, type):
+            each = {name: getattr(value, name) for name in _texts_of(type(value))}
+            changed = {name: new for name, one in each.items() if (new := self._record(one)) is not one}
+            return replace(value, **changed) if changed else value
+        return value
+
+
+@cache
+def _texts_of(kind: type) -> Sequence[str]:
+    return tuple(each.name for each in fields(kind) if each.name not in _NAMES)
+
+
+@cache
+def _unmarked() -> Redactor:
+    return Redactor()
+
+
+def masked(text: str) -> str:
+    """Return *text* with placeholders without marks, as errors and logs show it."""
+    return Redaction(_unmarked()).masked(text, _unmarked().spans(text))
+
+
+_TELLS = re.compile(r"(?:\b(?:is|are|was)\s+|[:=]\s+|^\W*)[\"'`]*\[secret:")
+
+
+def tells_secret(text: str) -> bool:
+    """Return whether redacted *text* says what a secret is, which nobody can use: `the password is [secret:...]`."""
+    return _TELLS.search(text) is not None

@@ -1,0 +1,35 @@
+"""The installation's key for placeholders, and counts of what was redacted, in Redis."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from secrets import token_bytes
+
+from nous.domain.errors import NotAllowed
+from nous.redis_support.errors import translated
+from nous.store.redis import StorePart
+
+_KEY_BYTES = 16
+
+
+class RedisRedactions(StorePart):
+    """Key and counters on one Redis primary. Users that may only publish need the rules of `deploy/acl`."""
+
+    def key(self) -> bytes | None:
+        """Return the key, made by the first who asks; None for a user that may not read it."""
+        with suppress(NotAllowed):
+            self._ask("SET", self._keys.redaction_key, token_bytes(_KEY_BYTES), "NX")
+            return self._ask("GET", self._keys.redaction_key)
+        return None
+
+    def count(self, where: str, counts: Mapping[str, int]) -> None:
+        """Add *counts* by rule. A count is no promise: one whose reply is lost may be added twice."""
+        with suppress(NotAllowed), translated(), self._client.pipeline(transaction=False) as pipe:
+            for rule, count in counts.items():
+                pipe.hincrby(self._keys.redactions, f"{where}/{rule}", count)
+            pipe.execute()
+
+    def counts(self) -> Mapping[tuple[str, str], int]:
+        """Return the counts by place and rule."""
+        stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.redactions)
+        places = ((name.decode().partition("/"), int(count)) for name, count in stored.items())
+        return {(where, rule): count for (where, _, rule), count in places}

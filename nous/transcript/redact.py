@@ -1,0 +1,131 @@
+"""Redact transcripts: entries as readers give them out, and content before it is sent.
+
+A secret that was found once is replaced wherever the session repeats it, also where only its beginning is shown.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, cast
+
+import ahocorasick_rs
+import orjson
+
+from nous.redaction.redactor import Redaction
+from nous.redaction.rules import matches
+from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.parsing.values import parsed
+from nous.transcript.tool_summary import extract_tool_summary
+
+PRIVATE = "private part"
+"""Reason by which entries are counted that had nothing but private parts."""
+
+_SHORTEST = 8
+"""Characters of a secret by which its repeats are found; a shorter one may be a common word."""
+
+_CUT = ("...", "…", "\n\n... [")
+"""What follows the beginning of a text that was cut."""
+
+
+def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcript:
+    """Return *transcript* without secrets and private parts; entries that have nothing else are skipped and counted."""
+    entries = [_entry(each, redaction) for each in transcript.entries]
+    title = redaction.text(transcript.header.title or "") or None
+    if repeats := _repeats(redaction.known):
+        entries = [_mapped(each, repeats) for each in entries]
+        title = title and repeats(title)
+    kept = tuple(new for old, new in zip(transcript.entries, entries, strict=True) if new.text or not old.text)
+    skipped = {**transcript.skipped, **({PRIVATE: lost} if (lost := len(entries) - len(kept)) else {})}
+    return replace(transcript, entries=kept, header=replace(transcript.header, title=title), skipped=skipped)
+
+
+def _entry(entry: Entry, redaction: Redaction) -> Entry:
+    text, given = entry.text, entry.tool_input
+    if given and (clean := redaction.value(given)) != given:
+        # A call is shown shortened, which may leave too little of a secret to be recognized: it is shortened again.
+        if entry.kind is Kind.TOOL_CALL and text == extract_tool_summary(entry.tool or "", given, entry.paths):
+            text = extract_tool_summary(entry.tool or "", clean, entry.paths) or text
+        entry = entry._replace(tool_input=clean)
+    return _mapped(entry._replace(text=text), redaction.text)
+
+
+def _mapped(entry: Entry, change: Callable[[str], str]) -> Entry:
+    text = change(entry.text)
+    paths = tuple(map(change, entry.paths))
+    return entry if text == entry.text and paths == entry.paths else entry._replace(text=text, paths=paths)
+
+
+def _repeats(known: Mapping[str, str]) -> Callable[[str], str] | None:
+    """Return a function that replaces the *known* secrets, and their beginnings where a text is cut."""
+    by_beginning: dict[str, list[str]] = {}
+    for secret in known:
+        if len(secret) >= _SHORTEST and not secret.isalpha():
+            by_beginning.setdefault(secret[:_SHORTEST], []).append(secret)
+    if not by_beginning:
+        return None
+    secrets = list(by_beginning.values())
+    beginnings = ahocorasick_rs.AhoCorasick(list(by_beginning))
+
+    def replaced(text: str) -> str:
+        parts: list[str] = []
+        done = 0
+        for number, start, _ in matches(beginnings, text):
+            secret, end = _longest(text, start, secrets[number])
+            if start >= done and secret:
+                parts += (text[done:start], known[secret])
+                done = end
+        return "".join((*parts, text[done:])) if parts else text
+
+    return replaced
+
+
+def _longest(text: str, start: int, secrets: Sequence[str]) -> tuple[str, int]:
+    """Return which of *secrets* stands at *start*, and where it ends; "" if none does."""
+    found = ("", start)
+    for secret in secrets:
+        shared = next((at for at, c in enumerate(secret) if text[start + at : start + at + 1] != c), len(secret))
+        end = start + shared
+        if end > found[1] and (shared == len(secret) or text.startswith(_CUT, end)):
+            found = secret, end
+    return found
+
+
+def redact_content(content: bytes | str | Sequence[Mapping[str, Any]], redaction: Redaction) -> Any:
+    """Return the content of a session file, or chat messages, without secrets and private parts.
+
+    JSON, whole or line by line, is redacted by its texts; unchanged lines stay as they are. Other text is redacted as
+    a whole. Content is of the type that was given.
+    """
+    if isinstance(content, bytes):
+        return redact_content(content.decode(errors="surrogateescape"), redaction).encode(errors="surrogateescape")
+    if not isinstance(content, str):
+        return [redaction.value(dict(message)) for message in content]
+    if (whole := _redacted_json(content, redaction)) is not None:
+        return whole
+    lines = groupby(content.splitlines(keepends=True), key=lambda line: line.lstrip().startswith(("{", "[")))
+    return "".join(part for is_json, run in lines for part in _redacted_lines(list(run), redaction, is_json=is_json))
+
+
+def _redacted_lines(run: Sequence[str], redaction: Redaction, *, is_json: bool) -> Iterator[str]:
+    if not is_json:
+        yield redaction.text("".join(run))
+        return
+    for line in run:
+        redacted = _redacted_json(line, redaction)
+        yield redaction.text(line) if redacted is None else redacted
+
+
+def _redacted_json(text: str, redaction: Redaction) -> str | None:
+    """Return JSON *text* redacted; None if it is no JSON object or list."""
+    if not text.lstrip().startswith(("{", "[")) or (value := parsed(text.encode(errors="replace"))) is None:
+        return None
+    if isinstance(value, list):
+        new: Any = [redaction.value(each) for each in cast("list[Any]", value)]
+    elif isinstance(messages := value.get("messages"), list):
+        rest = redaction.value({**value, "messages": None})
+        new = {**rest, "messages": [redaction.value(each) for each in cast("list[Any]", messages)]}
+    else:
+        new = redaction.value(value)
+    if new == value:
+        return text
+    return orjson.dumps(new).decode() + text[len(text.rstrip()) :]
