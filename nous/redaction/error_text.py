@@ -23,6 +23,9 @@ _QUOTED = re.compile(r"(?<!\w)(['\"`])((?:\\.|(?!\1(?!\w)).)*)(\1(?!\w)|$)", re.
 """A quoted span. Without a closing quote it runs to the end of the text; the opening quote may then be an apostrophe.
 """
 
+_PARTIAL = re.compile(r"\[secret:[^\]]*$")
+"""A placeholder that a cut has left open."""
+
 _EXAMINED = 10
 """Only the first `_EXAMINED * limit` characters are examined: the rest would be cut off anyway."""
 
@@ -35,7 +38,7 @@ def redacted(text: str, *, limit: int = _LONGEST) -> str:
     # Some messages quote a lone surrogate, which can neither be stored nor printed.
     line = one_line(text[: _EXAMINED * limit].encode(errors="replace").decode())
     short = _QUOTED.sub(_elided, masked(line))
-    return short if len(short) <= limit else masked(short[: limit - 1].rstrip() + "…")
+    return short if len(short) <= limit else f"{_PARTIAL.sub('', short[: limit - 1]).rstrip()}…"
 
 
 def _elided(found: re.Match[str]) -> str:

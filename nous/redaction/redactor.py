@@ -23,6 +23,9 @@ PRIVATE = "private-part"
 
 _TAG = re.compile(r"<(?P<closing>/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _LONGEST_RULE = 40
+_ROUNDS = 8
+"""What is left of a text may read as a secret, once one has been replaced: then it is looked through again."""
+
 _NAMES = frozenset(
     {"session_id", "agent_id", "scope", "dataref", "version", "digest", "excerpt_digest", "source", "state", "of"}
     | {"embedder", "embedded_by", "expected", "prompt_version", "model", "format", "traceparent"}
@@ -87,8 +90,17 @@ class Redaction:
         """Return a dataclass, or a tuple of some, without secrets; *record* itself if it has none."""
         return cast("T", self._record(record))
 
-    def masked(self, text: str, spans: Iterable[Span]) -> str:
-        """Return *text* with placeholders for *spans*."""
+    def masked(self, text: str, spans: Sequence[Span] | None = None) -> str:
+        """Return *text* with placeholders for *spans*, or for all secrets in it, until nothing more is found."""
+        spans = self.redactor.spans(text) if spans is None else spans
+        for _ in range(_ROUNDS):
+            if not spans:
+                break
+            text = self._replaced(text, spans)
+            spans = self.redactor.spans(text)
+        return text
+
+    def _replaced(self, text: str, spans: Iterable[Span]) -> str:
         parts: list[str] = []
         done = 0
         for span in spans:
@@ -97,7 +109,7 @@ class Redaction:
             self.known[secret] = placeholder = self.redactor.placeholder(secret, span.rule)
             parts += (text[done : span.start], placeholder)
             done = span.end
-        return "".join((*parts, text[done:])) if parts else text
+        return "".join((*parts, text[done:]))
 
     def _text(self, text: str, name: str) -> str:
         if self.depth or "<private" in text.lower():
@@ -139,7 +151,7 @@ class Redaction:
 
     def _record(self, value: Any) -> Any:
         if isinstance(value, str):
-            return value if isinstance(value, Enum) else self.masked(value, self.redactor.spans(value))
+            return value if isinstance(value, Enum) else self.masked(value)
         if isinstance(value, tuple):
             old = cast("tuple[Any, ...]", value)
             new = [self._record(each) for each in old]
@@ -167,7 +179,7 @@ def _unmarked() -> Redactor:
 
 def masked(text: str) -> str:
     """Return *text* with placeholders without marks, as errors and logs show it."""
-    return Redaction(_unmarked()).masked(text, _unmarked().spans(text))
+    return Redaction(_unmarked()).masked(text)
 
 
 _TELLS = re.compile(r"(?:\b(?:is|are|was)\s+|[:=]\s+|^\W*)[\"'`]*\[secret:")

@@ -6,6 +6,7 @@ from typing import Any
 
 from nous.domain.errors import BadInput
 from nous.transcript.model import Entry, Kind, ReadNotes
+from nous.transcript.parsing.user_text import OWN_TOOLS, without_insertions
 from nous.transcript.parsing.values import LONGEST_MARK, as_list, as_object, cut, is_cut
 from nous.transcript.reader import Draft
 
@@ -55,6 +56,10 @@ class Finishing:
             if is_extra and (extra := _extra(draft)) not in self.include:
                 notes.skip(_PASSED_OVER[extra])
                 continue
+            if reason := _not_of_this_session(draft):
+                notes.skip(reason)
+            if not draft.text and reason:
+                continue
             held, is_answer = self.held, draft.kind is _ASSISTANT
             if held and is_answer and held.id == draft.id:
                 held.text = f"{held.text}\n\n{draft.text}"
@@ -103,6 +108,17 @@ class Finishing:
             pass
         self.again[own] = number
         return candidate
+
+
+def _not_of_this_session(draft: Draft) -> str | None:
+    """Drop from *draft* what programs injected and what this memory answered; return the reason, if there is any."""
+    if draft.tool and draft.kind in _OUTPUT and draft.tool.startswith(OWN_TOOLS):
+        draft.text = ""
+        return "answer of this memory"
+    if "<" not in draft.text or (clean := without_insertions(draft.text)) == draft.text.strip():
+        return None
+    draft.text = clean
+    return "injected context"
 
 
 _PASSED_OVER = {"thinking": "thinking", "meta": "meta message", "sidechains": "sidechain"}

@@ -1,7 +1,9 @@
-"""Classify user-message text as the user's words or not; strip text that programs inserted."""
+"""Classify user-message text as the user's words or not; strip blocks that programs injected."""
 
 import re
+import tomllib
 from collections.abc import Iterator
+from importlib import resources
 from typing import NamedTuple
 
 from nous.transcript.model import Kind
@@ -16,8 +18,15 @@ _NOT_THE_USERS = (
 )
 INTERRUPTED = "[Request interrupted by user"
 _CONTINUED = "This session is being continued from a previous conversation"
-_OPENING = re.compile(r"<(system-reminder|ide_[a-z_]{1,40}|hook_context|qwen:user-prompt-submit-context)>")
-_CLOSING = re.compile(r"</(?:system-reminder|ide_|hook_context|qwen:)")
+_INJECTED = tomllib.loads((resources.files("nous.transcript.parsing") / "injected.toml").read_text("utf-8"))
+_OPENING = re.compile(
+    rf"<(?P<name>{'|'.join(_INJECTED['tags'])}|(?P<own>{_INJECTED['own']}))(?P<mark>\s[^<>\n]{{0,200}})?>",
+    re.IGNORECASE,
+)
+_BEGINS = re.compile(rf"<(?:{'|'.join((*_INJECTED['tags'], _INJECTED['own']))})\b", re.IGNORECASE)
+OWN_TOOLS = tuple(_INJECTED["tools"])
+"""How the names of tools begin by which an agent asks this memory."""
+
 _MOST_TAGS = 32
 _COMMAND = re.compile(r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>\s*(?P<arguments>.*)</command-args>(?P<after>.*)", re.DOTALL)
@@ -55,8 +64,8 @@ def said_by_user(text: str) -> UserText:
 
 
 def without_insertions(text: str) -> str:
-    """Return *text* without reminders and editor context that programs insert."""
-    if _CLOSING.search(text):
+    """Return *text* without reminders, editor context and memories that programs inject (`injected.toml`)."""
+    if "<" in text and _BEGINS.search(text):
         text = "".join(_between_insertions(text))
     return text.strip()
 
@@ -66,9 +75,13 @@ def _between_insertions(text: str) -> Iterator[str]:
     begin = position = 0
     never_closed: set[str] = set()
     while (opening := _OPENING.search(text, position)) and len(never_closed) < _MOST_TAGS:
-        closing = f"</{opening[1]}>"
+        # Our mark is a digest of what the block holds, so no text in it can close it.
+        closing = f"</{opening['name']}{opening['mark'] or '' if opening['own'] else ''}>"
         position = opening.end()
         end = -1 if closing in never_closed else text.find(closing, position)
+        if end < 0 and opening["own"] and opening["mark"]:
+            yield text[begin : opening.start()]
+            return
         if end < 0:
             never_closed.add(closing)
         else:
