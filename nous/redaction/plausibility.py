@@ -14,6 +14,7 @@ def entropy(text: str) -> float:
 
 _TEMPLATE = re.compile(
     r"\$\w+|\$[{(].*|!\w+|[<{%@\[].*|.*(?:\.\.\.|…|\*\*\*|\$\{|\{\{).*|(.)\1*|.*://.*|(?:~|\.{0,2})/.*"
+    r"|[a-z_]{2,20}=[\w.]{0,16}|[\w.-]+:\d{2,5}(?:/.*)?"
     r"|\w[\w.]*[(\[].*|.*\.(?:json|ya?ml|txt|pem|key|env|py|[jt]sx?|md|toml|crt)",
     re.DOTALL,
 )
@@ -58,7 +59,8 @@ def _is_said(secret: str) -> bool:
     """Return whether *secret*, which follows a word for a password, is none of the sentence's words."""
     has_both = any(c.isdigit() for c in secret) and any(c.isalpha() for c in secret)
     is_odd = any(c.isupper() or c in "!#$%^&*~+=@_" for c in secret.rstrip(_ENDS))
-    return has_both and is_odd and _is_filled_in(secret)
+    is_no_word = secret.isascii() and secret.isalpha() and len(secret) >= _FEWEST_OF_RANDOM and not _is_wordy(secret)
+    return ((has_both and is_odd) or is_no_word) and _is_filled_in(secret)
 
 
 def _is_token(secret: str) -> bool:

@@ -55,8 +55,14 @@ class Rule:
 
     def found(self, text: str, places: Iterable[int]) -> Iterator[Span]:
         """Yield the secrets of *text* near *places*, in order, where its keywords stand."""
-        matches = self._anchored(text, places) if self.anchored else self._near(text, places)
-        return (span for match in matches if (span := self._secret(match)))
+        if not self.anchored:
+            yield from (span for match in self._near(text, places) if (span := self._secret(match)))
+            return
+        done = 0
+        for place in places:
+            if place >= done and (match := self.compiled.match(text, place)) and (span := self._secret(match)):
+                done = match.end()
+                yield span
 
     def everywhere(self, text: str) -> Iterator[Span]:
         stretches = self._long_words(text) if self.least else [(0, len(text))]
@@ -70,13 +76,6 @@ class Rule:
                 begin = text.index(word, end)
                 end = begin + len(word)
                 yield begin, end
-
-    def _anchored(self, text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
-        done = 0
-        for place in places:
-            if place >= done and (match := self.compiled.match(text, place)):
-                done = match.end()
-                yield match
 
     def _near(self, text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
         for begin, end in _windows(places, self.before):

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from nous.domain.episode import Trust
 from nous.domain.summary_input import SummaryInput
 from nous.text.language import words
+from nous.text.pasted import split
 from nous.transcript.model import WEB_TOOLS
 
 _PLAIN = str.maketrans(
@@ -154,6 +155,9 @@ MOST = 0.6
 """The share of a statement's words that counts as most of it."""
 
 _DECISION = "Decision"
+PASTED = "Pasted"
+"""Role of what a person pasted: anyone may have written it, as with a page."""
+
 _PERSONAL = frozenset({"User", _DECISION})
 _MOST_TURNS = 3
 _STEMMED = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -247,7 +251,7 @@ class SourceIndex:
         segments: defaultdict[int, list[SourceTurn]] = defaultdict(list)
         for segment in summary_input.segments:
             if segment.turn:
-                segments[segment.turn].append(SourceTurn(segment.text, segment.role))
+                segments[segment.turn] += _by_author(segment.text, segment.role)
         for decision in summary_input.decisions:
             for turn in decision.turns:
                 segments[turn].append(SourceTurn(decision.description, _DECISION))
@@ -265,6 +269,22 @@ class SourceIndex:
         return tuple(sorted(n for n in saying if claim.share_in(self.turns[n].content) == best)[:_MOST_TURNS])
 
 
+_LABEL = re.compile(r"\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
+
+
+def without_label(text: str) -> str:
+    """Return the text of a segment without the label of its speaker."""
+    return _LABEL.sub("", text, count=1)
+
+
+def _by_author(text: str, role: str) -> Iterable[SourceTurn]:
+    """Return a segment as one speaker's; what a person has pasted is somebody else's."""
+    if role not in _PERSONAL:
+        return [SourceTurn(text, role)]
+    typed, pasted = split(without_label(text))
+    return [SourceTurn(part, who) for part, who in ((typed, role), (pasted, PASTED)) if part]
+
+
 _AGENTS = frozenset({"Assistant", "Plan", "Summary", "Sub-agent", "Teammate", "Task"})
 _OUTPUT_OF = re.compile(r"\[Output of ([^\]\n]+)\]")
 _RANKS = {trust: rank for rank, trust in enumerate(Trust)}
@@ -276,7 +296,7 @@ def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: f
     A person says it with *enough* of its words. If no speaker says it alone, a model has combined it: then it has the
     trust of the least trusted speaker among the nearest segments, and never that of the user.
     """
-    speakers = [(_speaker(one), claim.share_in(one.content), one.has_all_of(claim)) for one in segments]
+    speakers = [(speaker(one), claim.share_in(one.content), one.has_all_of(claim)) for one in segments]
     saying = [
         trust for trust, share, is_exact in speakers if is_exact and share >= (enough if trust is Trust.USER else MOST)
     ]
@@ -287,11 +307,11 @@ def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: f
     return max(nearest, key=_RANKS.__getitem__)
 
 
-def _speaker(segment: SourceTurn) -> Trust:
+def speaker(segment: SourceTurn) -> Trust:
     """Return the trust in a segment's speaker; calls and failures come from programs."""
     if segment.is_personal:
         return Trust.USER
     if segment.role in _AGENTS:
         return Trust.ASSISTANT
     named = _OUTPUT_OF.match(segment.text)
-    return Trust.WEB if named and named[1] in WEB_TOOLS else Trust.TOOL
+    return Trust.WEB if segment.role == PASTED or (named and named[1] in WEB_TOOLS) else Trust.TOOL

@@ -1,0 +1,119 @@
+"""Hold back statements that a planted instruction made: orders of a tool, a page, or an agent that repeats them.
+
+What a person typed is never held back. A statement is, if it instructs, or if a sentence of the session that instructs
+says most of it, whatever words the model chose. Nothing of a page or a tool in a language that is not checked passes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import NamedTuple
+
+from nous.domain.episode import Summary, Trust
+from nous.summary.llm.source_index import CitedStatement, SourceIndex, SourceTurn, content_of, speaker, without_label
+from nous.text.injection import Aim, aims, is_english, unmasked
+from nous.text.sentences import sentences
+
+_SAID, _PLANTED, _NEAR = 0.5, 0.6, 0.3
+"""Shares of a statement's words: that a person has typed; that an instruction has; that anything about it has."""
+
+_ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
+"""Aims of sentences whose order may stand in the next one."""
+
+UNCHECKED = "only a tool or a page says so, in a language that is not checked"
+UNTITLED = "A session without a title that could be kept"
+
+
+class Passage(NamedTuple):
+    """A sentence that instructs, with its content words and what it aims at."""
+
+    content: frozenset[str]
+    aim: str
+
+
+class HeldBack(NamedTuple):
+    """The parts of a summary that may be stored, and how many others there were, by reason."""
+
+    summary: Summary
+    dropped: Counter[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Vetting:
+    """Judge of the statements about one session."""
+
+    session: SourceIndex
+
+    def objection(self, statement: str) -> str | None:
+        """Return why *statement* is held back; None if it is not."""
+        claim = CitedStatement.of(unmasked(statement))
+        typed, agent, doubted = (_share(claim, said) for said in (self._typed, self._agent, self._doubted))
+        if typed >= _SAID and typed >= max(agent, doubted):
+            return None
+        is_doubted = doubted > max(typed, agent) and doubted >= _NEAR
+        if found := aims(statement, of_agent=not is_doubted):
+            return f"instruction: {min(found)}"
+        planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
+        if planted and claim.share_in(planted.content) >= _PLANTED and claim.share_in(planted.content) > typed:
+            return f"repeats an instruction: {planted.aim}"
+        is_known = max(typed, agent) >= _NEAR and not is_doubted
+        return None if is_known or is_english(statement) else UNCHECKED
+
+    def held_back(self, summary: Summary) -> HeldBack:
+        """Return *summary* without the sentences and items that are held back."""
+        dropped: Counter[str] = Counter()
+
+        def sound(texts: Iterable[str]) -> tuple[str, ...]:
+            judged = [(text, self.objection(text)) for text in texts]
+            dropped.update(reason for _, reason in judged if reason)
+            return tuple(text for text, reason in judged if not reason)
+
+        kept = replace(
+            summary,
+            title=" ".join(sound([summary.title])) or UNTITLED,
+            summary=" ".join(sound(_sentences(summary.summary))),
+            outcome_rationale=" ".join(sound(_sentences(summary.outcome_rationale))),
+            key_points=sound(summary.key_points),
+            open_threads=sound(summary.open_threads),
+            topics=sound(summary.topics),
+        )
+        return HeldBack(kept, dropped)
+
+    @cached_property
+    def _by_trust(self) -> Sequence[tuple[Trust, SourceTurn]]:
+        return [(speaker(segment), segment) for segment in self.session.segments()]
+
+    @cached_property
+    def _typed(self) -> Sequence[SourceTurn]:
+        return [segment for trust, segment in self._by_trust if trust is Trust.USER]
+
+    @cached_property
+    def _agent(self) -> Sequence[SourceTurn]:
+        return [segment for trust, segment in self._by_trust if trust is Trust.ASSISTANT]
+
+    @cached_property
+    def _doubted(self) -> Sequence[SourceTurn]:
+        doubted = (segment for trust, segment in self._by_trust if trust.is_doubted)
+        return [SourceTurn(unmasked(segment.text), segment.role) for segment in doubted]
+
+    @cached_property
+    def _passages(self) -> Sequence[Passage]:
+        found: list[Passage] = []
+        for said, of_agent in ((self._doubted, False), (self._agent, True)):
+            for segment in said:
+                told = [*_sentences(without_label(segment.text))]
+                for sentence, following in zip_longest(told, told[1:], fillvalue=""):
+                    if aim := min(aims(sentence, of_agent=of_agent), default=None):
+                        reach = (sentence, following) if aim in _ANNOUNCES else (sentence,)
+                        found += (Passage(content_of(unmasked(each)), aim) for each in reach)
+        return found
+
+
+def _share(claim: CitedStatement, said: Iterable[SourceTurn]) -> float:
+    return max((claim.share_in(segment.content) for segment in said), default=0.0)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (text[start:end].strip() for start, end in sentences(text))

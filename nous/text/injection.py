@@ -1,0 +1,124 @@
+"""Recognize planted instructions in text, also where Unicode or an encoding disguises them.
+
+The patterns are data (`injection.toml`), in English; commands and options are the same in every language. What a text
+in another language says is not judged: `is_english` tells whether it could be.
+"""
+
+import re
+import tomllib
+import unicodedata
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib import resources
+
+from nous.text.language import words
+
+
+class Aim(StrEnum):
+    """What an instruction is for."""
+
+    RUN_DOWNLOAD = "run_download"
+    WEAKEN_SECURITY = "weaken_security"
+    ADDRESS_AGENT = "address_agent"
+    CHANGE_MEMORY = "change_memory"
+    SPEAKS_FOR_USER = "speaks_for_user"
+    FUTURE_ORDER = "future_order"
+
+
+@lru_cache(maxsize=4096)
+def aims(text: str, *, of_agent: bool = False, is_typed: bool = False) -> frozenset[Aim]:
+    """Return the aims of the instructions in *text*, by default of a tool or a page.
+
+    *of_agent* leaves out what agents write honestly, and *is_typed* the rules that people type.
+    """
+    said = unmasked(text)
+    if _says("mentions", said):
+        said = _QUOTE.sub(" ", said)
+    strong = {aim for aim in Aim if _says(aim, said)}
+    plain = {aim for aim in Aim if _says(aim, said, kind="plain")}
+    if _says("reports", said):
+        strong, plain = strong - _TOLD, plain - _TOLD - {Aim.FUTURE_ORDER}
+    if not of_agent:
+        return frozenset(strong if is_typed else strong | plain)
+    return frozenset(strong if Aim.FUTURE_ORDER in plain else strong - _TOLD)
+
+
+_TOLD = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY})
+"""What agents work on and tell of; from them, it is an instruction only where they make an order of it."""
+
+_QUOTE = re.compile(r"'[^'\n]{8,}'|\"[^\"\n]{8,}\"|“[^”\n]{8,}”|`[^`\n]{8,}`")
+
+
+def _says(name: str, text: str, *, kind: str = "strong") -> bool:
+    return _patterns()[name][kind].search(text) is not None
+
+
+@cache
+def _patterns() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
+    read = tomllib.loads((resources.files("nous.text") / "injection.toml").read_text("utf-8"))
+    return {
+        aim: {kind: re.compile("|".join(each) or r"(?!)", re.IGNORECASE) for kind, each in kinds.items()}
+        for aim, kinds in read.items()
+    }
+
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+_REVERSED = re.compile("[\u202e\u2067]([^\u202c\u2069\n]+)")
+_TAGS = re.compile("[\U000e0020-\U000e007e]+")
+_TAG = 0xE0000
+_BASE64 = re.compile(r"(?<![\w+/=])[A-Za-z0-9+/]{24,}={0,2}(?![\w+/=])")
+_SPACED = re.compile(r"(?<!\S)(?:\w[ .·_-]{1,2}){4,}\w(?!\S)")
+_LEET = re.compile(r"\b(?=\w*[a-z])(?=\w*[0134578@$])[a-z0134578@$]{3,}\b", re.IGNORECASE)
+_LEET_SIGNS = str.maketrans("0134578@$", "oieastbas")
+_LOOKALIKES = str.maketrans(
+    "аеорсухіјѕһԁԛԝвкмнтгАВЕКМНОРСТХУІЈЅαοριντυχηκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxijshdqwbkmhtrABEKMHOPCTXYIJSaopivtuxnkABEZHIKMNOPTYX",
+)
+_MIXED = re.compile(r"\w*(?:[a-zA-Z]\w*[\u0370-\u04ff]|[\u0370-\u04ff]\w*[a-zA-Z])\w*")
+
+
+def unmasked(text: str) -> str:
+    """Return *text* as a reader takes it, and with it what invisible, reversed, spaced or encoded characters say."""
+    hidden = [*_said_by_tags(text), *(found[1][::-1] for found in _REVERSED.finditer(text))]
+    plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TAGS.sub("", text)))
+    if _MIXED.search(plain):
+        plain = plain.translate(_LOOKALIKES)
+    plain = _SPACED.sub(lambda found: re.sub(r"(?<=\S)[ .·_-](?=\S)", "", found[0]).replace("  ", " "), plain)
+    hidden += _decoded(plain)
+    if not plain.isascii() or _LEET.search(plain):
+        hidden.append(_LEET.sub(lambda found: found[0].translate(_LEET_SIGNS), plain))
+    return "\n".join((plain, *hidden)) if hidden else plain
+
+
+def _said_by_tags(text: str) -> Iterator[str]:
+    return ("".join(chr(ord(c) - _TAG) for c in found[0]) for found in _TAGS.finditer(text))
+
+
+def _decoded(text: str) -> Iterator[str]:
+    for found in _BASE64.finditer(text):
+        with suppress(Error, UnicodeDecodeError):
+            said = b64decode(found[0] + "=" * (-len(found[0]) % 4)).decode()
+            if said.isprintable():
+                yield said
+
+
+_FEWEST_WORDS, _ASCII_SHARE = 4, 0.9
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def is_english(text: str) -> bool:
+    """Return whether *text* is in the language of the patterns, or too short to tell."""
+    found = [word.casefold() for word in _LETTERS.findall(unmasked(text))]
+    letters = sum(map(len, found))
+    if sum(c.isascii() for word in found for c in word) < _ASCII_SHARE * letters:
+        return False
+    idle = words().sets["stopwords"]
+    known = sum(word in idle for word in found)
+    foreign = sum(map(bool, map(_patterns()["foreign"]["strong"].fullmatch, found)))
+    return foreign < known or (len(found) < _FEWEST_WORDS and not foreign)

@@ -1,0 +1,59 @@
+"""Tell what a person typed from what they pasted: code, quotations, logs, pages, long documents."""
+
+import re
+from collections.abc import Iterator
+
+from nous.text.injection import aims
+
+Span = tuple[int, int]
+
+LONGEST_TYPED = 1_500
+"""Characters from which a message counts as a pasted document."""
+
+_LONG_MESSAGE = 6
+"""Lines from which a message may hold a pasted text without any mark of it."""
+
+_BLOCKS = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
+_LINES = re.compile(
+    r"^(?:>.*|\s*(?:\[?\d{4}-\d\d-\d\d[T ,]|\[?\d\d?:\d\d(?::\d\d)"
+    r"|\[(?:err|out|info|warn\w*|error|debug|user|assistant|agent|system|human|\d+)\]"
+    r"|(?:\w+ )?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[: ]|npm ERR!|Traceback |\s+at |\s*File \").*"
+    r"|</?[a-z][\w-]*[ >].*|(?:Human|Assistant|System|User|AI): .*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_QUOTED = re.compile(r"(?<![\w\"])\"[^\"\n]*[.!?]\s[^\"\n]*\"|“[^“”]*[.!?]\s[^“”]*”|«[^«»]*[.!?]\s[^«»]*»")
+
+
+def split(text: str) -> tuple[str, str]:
+    """Return what of a person's message *text* was typed, and what was pasted."""
+    spans = sorted(pasted_spans(text))
+    typed, pasted, done = "", "", 0
+    for start, end in spans:
+        if end > done:
+            typed += text[done : max(start, done)] + "\n"
+            pasted += text[max(start, done) : end] + "\n"
+            done = end
+    typed += text[done:]
+    return typed.strip(), pasted.strip()
+
+
+def pasted_spans(text: str) -> Iterator[Span]:
+    """Yield where *text* was pasted; spans may overlap."""
+    if len(text) > LONGEST_TYPED:
+        yield 0, len(text)
+        return
+    for pattern in (_BLOCKS, _QUOTED):
+        yield from (found.span() for found in pattern.finditer(text))
+    lines = [found.span() for found in _LINES.finditer(text)]
+    yield from lines
+    if len(lines) > 1:  # what stands between two lines of a log belongs to it
+        yield lines[0][0], lines[-1][1]
+    yield from _planted_lines(text)
+
+
+def _planted_lines(text: str) -> Iterator[Span]:
+    """Yield the lines of a longer message that instruct as a page does: nobody types them among so many others."""
+    lines = [found.span() for found in re.finditer(r"[^\n]+", text) if found[0].strip()]
+    if len(lines) >= _LONG_MESSAGE:
+        found = [at for at, (start, end) in enumerate(lines) if aims(text[start:end], is_typed=True)]
+        yield from (lines[at] for each in found for at in (each - 1, each, each + 1) if 0 < at < len(lines))
