@@ -9,11 +9,9 @@ what a cut saves.
 """
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from math import exp, fsum, prod
 from typing import NamedTuple
 
@@ -31,7 +29,7 @@ from nous.excerpt.layout import (
     most_added,
 )
 from nous.excerpt.strategy import Choice
-from nous.text.language import words
+from nous.text.language import tables, words
 from nous.text.sentences import Span, sentences
 
 _FEWEST_EACH = 10
@@ -111,8 +109,7 @@ def _read(found: Sequence[str]) -> tuple[set[str], frozenset[str]]:
 
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
-    lists = tomllib.loads(files("nous.excerpt").joinpath("talk.toml").read_text("utf-8"))
-    return {name: frozenset(text.split()) for name, text in lists.items()}
+    return {name: frozenset(text.split()) for name, text in tables("nous.excerpt", "talk").items()}
 
 
 @lru_cache(maxsize=1 << 16)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from nous.text.language import tables
+from nous.transcript.model import Kind
 from nous.transcript.parsing.values import as_count, as_list, as_object
 
 JsonObject = Mapping[str, Any]
@@ -33,6 +35,12 @@ def count_at(value: JsonObject, *keys: str) -> int:
     for key in keys:
         total += as_count(value.get(key))
     return total
+
+
+def templates(name: str) -> dict[str, tuple[Kind, str]]:
+    """Return the templates of the format *name*, by type of record: the kind of its entry, and its text."""
+    found = tables("nous.transcript.parsing", "templates")[name]
+    return {kind: (Kind(whose), words) for kind, (whose, words) in found.items()}
 
 
 def filled(template: str, value: JsonObject) -> str:
