@@ -29,10 +29,7 @@ def retry_until_deadline(call: Callable[[], _Answer], *, seconds: float) -> _Ans
     """Call *call*, and retry it on transient errors for *seconds*. It has to be idempotent.
 
     So finished work is neither repeated nor blamed because the server was down when the result was to be written. The
-    wait between two tries doubles each time, up to a second.
-
-    Raises:
-        Retryable: the last failure.
+    wait between two tries doubles each time, up to a second. Raises the last failure, a `Retryable`.
     """
     until, pause = time.monotonic() + seconds, _FIRST_OF_CALL
     while True:

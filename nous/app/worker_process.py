@@ -53,9 +53,7 @@ def worker_process(
 ) -> WorkerProcess:
     """Build the process that runs the named workers, and the loops in *also*.
 
-    Raises:
-        NotFound: one of the workers does not exist.
-        Misconfigured: the configured model cannot be used.
+    Raises `NotFound` if one of the workers does not exist, and `Misconfigured` if the configured model cannot be used.
     """
     container.check_model()
     loops: list[Loop] = [*also]

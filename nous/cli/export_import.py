@@ -68,10 +68,8 @@ def export_(app: App, target: str, *, scope: Sequence[Scope]) -> None:
 def written(target: str) -> Generator[BinaryIO]:
     """Open *target* for writing, or standard output if it is `-`.
 
-    The file appears once it is complete. It gets the permissions of the file that it replaces.
-
-    Raises:
-        BadInput: it cannot be written.
+    The file appears once it is complete. It gets the permissions of the file that it replaces. Raises `BadInput` if it
+    cannot be written.
     """
     if target == "-":
         yield sys.stdout.buffer
@@ -152,8 +150,7 @@ def _complain(refused: Sequence[str], *, is_all: bool) -> None:
 def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) -> Iterator[ExportedRecords]:
     """Yield the records in the lines of *stream*; report unusable lines by number to *complain*.
 
-    Raises:
-        BadInput: a line is longer than any record: the rest is not read.
+    Raises `BadInput` if a line is longer than any record: the rest is not read.
     """
     number = 0
     while raw := stream.readline(_LONGEST_LINE + 1):
@@ -237,10 +234,8 @@ def _announce(container: Container, episodes: Iterable[Episode]) -> None:
 def add_rows(container: Container, scope: Scope, rows: Sequence[Row]) -> tuple[Counter[type], MergeResult]:
     """Add the rows that the log of *scope* lacks.
 
-    Return how many of each kind, and what was left out. Forgotten facts stay forgotten.
-
-    Raises:
-        Retryable: other writers keep adding or forgetting facts.
+    Return how many of each kind, and what was left out. Forgotten facts stay forgotten. Raises `Retryable` if other
+    writers keep adding or forgetting facts.
     """
     added = Counter[type]()
     for _ in range(_REFUSALS):

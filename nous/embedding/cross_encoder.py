@@ -30,8 +30,7 @@ class CrossEncoder:
     def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return the probability that the texts of each pair say the same.
 
-        Raises:
-            Misconfigured: the model cannot be loaded or has another output.
+        Raises `Misconfigured` if the model cannot be loaded or has another output.
         """
         return [self._score(one, other) for one, other in pairs]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def vectors(body: bytes, *, count: int) -> "NDArray[np.float32]":
     """Return the vectors of *count* texts, at least 1, by their indices, scaled to length 1.
 
-    Raises:
-        ValueError: one is missing or repeated, lengths differ, or one of them has no direction; the text says which.
+    Raises `ValueError` if one is missing or repeated, lengths differ, or one of them has no direction; the text says
+    which.
     """
     try:
         items = sorted(orjson.loads(body)["data"], key=lambda item: item["index"])

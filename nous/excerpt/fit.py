@@ -85,9 +85,7 @@ def fit(
 
     The excerpt is in chronological order, with a mark for every gap. Labels and marks count. If everything that was
     said fits, it is included whole. The budget is in characters, or in tokens as *count* counts them. Deterministic.
-
-    Raises:
-        BadInput: the budget is negative, or there is no such strategy or unit.
+    Raises `BadInput` if the budget is negative, or there is no such strategy or unit.
     """
     if budget < 0:
         raise BadInput(f"a budget of {budget} {unit}: it has to be 0 or more")
@@ -216,10 +214,8 @@ def windows(
     """Split *transcript* into at most *most* windows; into one up to `ONE_PASS` budgets.
 
     Windows begin at a turn, unless a turn is longer than a window. To be read alone, all but the first begin with
-    context: the start of the session and the turn before, cut to `CONTEXT_SHARE`.
-
-    Raises:
-        BadInput: as `fit`, and if *most* is less than 1.
+    context: the start of the session and the turn before, cut to `CONTEXT_SHARE`. Raises `BadInput` as `fit` does, and
+    if *most* is less than 1.
     """
     if most < 1:
         raise BadInput(f"at most {most} windows: it has to be 1 or more")
@@ -298,10 +294,7 @@ def _below(
 def truncate_transcript(text: str, max_chars: int = BUDGET) -> str:
     """Return *text* if it has at most *max_chars* characters, else what `fit` keeps of it.
 
-    Text without recognizable turns keeps its beginning and its end.
-
-    Raises:
-        BadInput: *max_chars* is negative.
+    Text without recognizable turns keeps its beginning and its end. Raises `BadInput` if *max_chars* is negative.
     """
     if len(text) <= max_chars:
         return text

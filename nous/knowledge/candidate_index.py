@@ -31,11 +31,9 @@ class CandidateIndex(Protocol):
     def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> Sequence[Proposals]:
         """Return facts whose cosine with a row of *vectors* is >= *floor*, for each row.
 
-        The rows are unit vectors. The facts are those of the log at version *at*.
-
-        Raises:
-            IndexUnavailable: the index did not answer; only texts can be compared.
-            Retryable: the log or the index was rebuilt meanwhile.
+        The rows are unit vectors. The facts are those of the log at version *at*. Raises `IndexUnavailable` if the
+        index did not answer, so only texts can be compared, and `Retryable` if the log or the index was rebuilt
+        meanwhile.
         """
         ...
 
@@ -55,9 +53,7 @@ class CandidateIndexes(Protocol):
     def erase(self, scope: Scope) -> int:
         """Remove every index of *scope*; return how many there were.
 
-        Remove erased facts from the log first: an index that is needed later is rebuilt from what is left there.
-
-        Raises:
-            IndexUnavailable: the index did not answer.
+        Remove erased facts from the log first: an index that is needed later is rebuilt from what is left there. Raises
+        `IndexUnavailable` if the index did not answer.
         """
         ...

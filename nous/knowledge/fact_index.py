@@ -81,8 +81,7 @@ class FactIndex:
     ) -> None:
         """Apply *rows* in log order, with vectors by fact and their slots in the log.
 
-        Raises:
-            Misconfigured: a vector of this embedder does not have its dimension.
+        Raises `Misconfigured` if a vector of this embedder does not have its dimension.
         """
         for row in rows:
             match row:

@@ -143,8 +143,7 @@ def _sorted(rows: "NDArray[np.int64]", cosines: "NDArray[np.float32]") -> "Found
 def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[np.float32]":
     """Return *vectors* unchanged, if they are *rows* unit vectors of *dim* numbers.
 
-    Raises:
-        BadInput: they are not. A zero vector is near everything or nothing, so it is never scored.
+    Raises `BadInput` if they are not: a zero vector is near everything or nothing, so it is never scored.
     """
     if vectors.shape != (rows, dim):
         raise BadInput(f"{rows} vectors of {dim} numbers were expected, not an array of shape {vectors.shape}")

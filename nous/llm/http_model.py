@@ -20,8 +20,7 @@ class HttpModel:
     def __init__(self, endpoint: Endpoint, *, clock: Clock, counters: UsageCounters | None = None) -> None:
         """*counters* counts repeated requests without a schema.
 
-        Raises:
-            Misconfigured: the endpoint lacks what it needs.
+        Raises `Misconfigured` if the endpoint lacks what it needs.
         """
         self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
@@ -32,8 +31,7 @@ class HttpModel:
     def ask(self, question: Question, /) -> Reply:
         """Answer *question*; see `Model.ask`.
 
-        Raises:
-            Misconfigured: the extra `llm` is not installed.
+        Raises `Misconfigured` if the extra `llm` is not installed.
         """
         requests: list[bool] = []
 
@@ -70,8 +68,7 @@ def known_providers() -> tuple[str, ...]:
 def split(name: str) -> tuple[str, str]:
     """Split a name such as `openai:gpt-5-mini` into provider and model, which may have colons.
 
-    Raises:
-        Misconfigured: the provider is unknown, or the model is missing.
+    Raises `Misconfigured` if the provider is unknown, or the model is missing.
     """
     provider, _, model = name.strip().partition(":")
     if not model or provider not in known_providers():

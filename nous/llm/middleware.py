@@ -109,9 +109,7 @@ class TokenBudget:
     def ask(self, question: Question, /) -> Reply:
         """Answer *question*.
 
-        Raises:
-            TokenBudgetExceeded: the day's tokens are used up.
-            ModelPaused: there are enough tokens, but calls in flight hold them.
+        Raises `TokenBudgetExceeded` if the day's tokens are used up, and `ModelPaused` if calls in flight hold them.
         """
         now = self._clock().astimezone(UTC)
         prompt = sum(map(self._count, question.texts))

@@ -85,8 +85,7 @@ class StructureRefused(ModelRefused):
 def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
     """Return *endpoint* with its address, by default *base_url*.
 
-    Raises:
-        Misconfigured: its own address is invalid.
+    Raises `Misconfigured` if its own address is invalid.
     """
     address = (endpoint.base_url or base_url).rstrip("/")
     if not _is_plain(address):
@@ -108,8 +107,7 @@ def _is_plain(address: str) -> bool:
 def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
     """Return *endpoint* with a key, which may only be missing unless *is_needed*.
 
-    Raises:
-        Misconfigured: the key is missing, or could not be sent.
+    Raises `Misconfigured` if the key is missing, or could not be sent.
     """
     key = (endpoint.api_key or "").strip()
     if is_needed and not key:

@@ -97,8 +97,7 @@ class AnchoredSummarizer:
     ) -> StoredAnchoredSummary:
         """Update by model with all unseen entries, window by window; it counts as one iteration.
 
-        Raises:
-            SummarizerError: there is no usable answer; `kind` says why.
+        Raises `SummarizerError` if there is no usable answer; its `kind` says why.
         """
         summary, tokens = bare.summary, Tokens()
         for window in self.excerpts(_from(transcript, bare.seen_by_model)).windows:

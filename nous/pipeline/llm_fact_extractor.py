@@ -42,10 +42,8 @@ class LlmFactExtractor:
     ) -> tuple[CandidateFact, ...]:
         """Return the facts in *summary* and *summary_input*; heuristic without a usable answer.
 
-        Raises:
-            ModelTimeout, ModelUnreachable: retry, it may answer.
-            ModelPaused, ModelQuota, ModelBusy: it may be asked later.
-            ModelMisconfigured: it answers no question until the operator has changed something.
+        Raises `ModelTimeout` and `ModelUnreachable` (retry), `ModelPaused`, `ModelQuota` and `ModelBusy` (ask later),
+        and `ModelMisconfigured` (until the operator has changed something).
         """
         if self.model is None or self.counters is None or summary_input is None:
             return self.by_itself(summary, summary_input)

@@ -62,9 +62,8 @@ class LlmSummarizer:
     def try_to_summarize(self, summary_input: SummaryInput, *, matter: CacheSubject) -> SummaryResult | Fallback:
         """Return the model's summary, or a `Fallback` if the session must do without one.
 
-        Raises:
-            ModelTimeout, ModelUnreachable: retry, it may answer.
-            ModelPaused: it may be asked later, and the session can wait that long.
+        Raises `ModelTimeout` or `ModelUnreachable` if it may answer when asked again, and `ModelPaused` if it may be
+        asked later and the session can wait that long.
         """
         try:
             return self.summarize(summary_input, matter=matter)
@@ -78,8 +77,7 @@ class LlmSummarizer:
     def summarize(self, summary_input: SummaryInput, *, matter: CacheSubject) -> SummaryResult:
         """Summarize each window in turn, with the summary so far as context, and merge the results.
 
-        Raises:
-            ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable.
+        Raises what `ask` raises.
         """
         answers: list[StructuredAnswer[response.ModelSummary]] = []
         for segments in summary_input.windows:

@@ -33,10 +33,8 @@ def object_in(text: str) -> dict[str, Any]:
     """Return the largest JSON object in *text*.
 
     An object beside a larger malformed one does not count, unless it begins a later line: a draft may be malformed, and
-    an object inside of a truncated answer is not the answer.
-
-    Raises:
-        BadInput: there is none. The message is a sentence that can be sent to the model; it quotes nothing.
+    an object inside of a truncated answer is not the answer. Raises `BadInput` if there is none. The message is a
+    sentence that can be sent to the model; it quotes nothing.
     """
     text = _REASONING.sub("", text)
     if _TOO_DEEP.search(text):

@@ -230,10 +230,8 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
     """Parse the summary and the facts of an answer.
 
     *is_whole* is false if the answer was cut off at its limit. With *coerce*, an outcome that cannot be understood
-    counts as partial, and its rationale says so.
-
-    Raises:
-        BadInput: it cannot be used; the message says why and can be sent to the model.
+    counts as partial, and its rationale says so. Raises `BadInput` if it cannot be used; the message says why and can
+    be sent to the model.
     """
     answer = EpisodeAnswer.model_validate(_object_in(text, is_whole=is_whole))
     outcome = Outcome(answer.outcome) if answer.outcome in set(Outcome) else None
@@ -261,8 +259,7 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
 def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tuple[CandidateFact, ...]:
     """Parse the facts of a model's answer to `facts_schema`.
 
-    Raises:
-        BadInput: as `read` does; an answer without the list has not said that there are no facts.
+    Raises `BadInput` as `read` does; an answer without the list has not said that there are no facts.
     """
     del coerce  # facts are always parsed leniently
     found = _object_in(text, is_whole=is_whole)
