@@ -1,4 +1,4 @@
-"""Load word lists, phrase patterns and other tables from TOML files that lie beside the code.
+"""Load word lists, phrase patterns and other tables from TOML files beside the code.
 
 A new language has the tables of english.toml or some of them. A session may be in any language, or in two.
 """
@@ -56,7 +56,7 @@ def tables(package: str, name: str) -> Mapping[str, Any]:
 
 
 def patterns(package: str, name: str, table: str) -> Mapping[str, Pattern]:
-    """Compile the patterns in a *table* of `<name>.toml`: each is written as a list of its pieces."""
+    """Compile the patterns in a *table* of `<name>.toml`, each a list of its pieces."""
     return {key: re.compile("".join(pieces)) for key, pieces in tables(package, name)[table].items()}
 
 

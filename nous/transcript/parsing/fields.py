@@ -37,8 +37,13 @@ def count_at(value: JsonObject, *keys: str) -> int:
     return total
 
 
+def marks(format_: str, name: str) -> tuple[str, ...]:
+    """Return the words called *name* of a format."""
+    return tuple(tables("nous.transcript.parsing", "marks")[format_][name])
+
+
 def templates(name: str) -> dict[str, tuple[Kind, str]]:
-    """Return the templates of the format *name*, by type of record: the kind of its entry, and its text."""
+    """Return the kind and the text of the entry by type of record, for the format *name*."""
     found = tables("nous.transcript.parsing", "templates")[name]
     return {kind: (Kind(whose), words) for kind, (whose, words) in found.items()}
 

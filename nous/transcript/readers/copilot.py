@@ -9,17 +9,12 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, templates, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, objects_at, templates, text_at
 from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, ToolCall, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_FAMILIES = frozenset(
-    {
-        *("session", "user", "assistant", "tool", "system", "subagent", "hook", "permission", "skill"),
-        *("user_input", "elicitation", "exit_plan_mode", "external_tool", "command"),
-    }
-)
+_FAMILIES = frozenset(marks("copilot", "families"))
 _PRODUCER = "copilot-agent"
 _NOT_TYPED = ("system", "skill", "schedule", "agent", "autopilot", "hook", "jit")
 _MARKS_OF_PROGRAMS = ("isAutopilotContinuation", "inputOrigin")

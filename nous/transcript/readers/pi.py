@@ -10,16 +10,11 @@ from dataclasses import dataclass
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_TYPES = frozenset(
-    {
-        *("session", "model_change", "thinking_level_change", "compaction", "branch_summary"),
-        *("custom", "custom_message", "label", "session_info"),
-    }
-)
+_TYPES = frozenset(marks("pi", "types"))
 _OPENCLAW = ("openclaw", "clawdbot")
 
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
