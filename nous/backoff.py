@@ -11,11 +11,8 @@ import structlog
 from nous.domain.errors import NousError, Retryable
 
 _FIRST = 1.0
-_LONGEST = 8.0
-"""Seconds between two tries at most. Also the longest time until a recovered server is noticed."""
-_DOUBLINGS = 10
-"""More than the limit allows. Without this cap the power would overflow a float."""
-
+_LONGEST = 8.0  # seconds between two tries at most. Also the longest time until a recovered server is noticed
+_DOUBLINGS = 10  # more than the limit allows. Without this cap the power would overflow a float
 _FIRST_OF_CALL = 0.05
 _LONGEST_OF_CALL = 1.0
 """Seconds between two tries of a call. A server does not announce that it is back, so poll it."""

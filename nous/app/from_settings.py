@@ -15,8 +15,7 @@ from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Transcript
 
 _HOW_TO_COUNT = "write estimate or package.module:function"
-_SLACK = 3.0
-"""Seconds beyond its deadline after which a model call is abandoned."""
+_SLACK = 3.0  # seconds beyond its deadline after which a model call is abandoned
 
 
 def policy(settings: Settings, calibrations: RedisCalibrations | None = None) -> Policy:

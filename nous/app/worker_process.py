@@ -40,12 +40,9 @@ def session_recovery(container: Container) -> SessionRecovery:
     )
 
 
-_SWEEPS = 12
-"""Sweeps between two audits of the counters: a minute with the default settings."""
-_SELDOM = 12
-"""Idle checks between two recoveries of sessions, at least: a recovery reads all dead letters."""
-_TIDY = 3600.0
-"""Seconds between two trims of the streams."""
+_SWEEPS = 12  # sweeps between two audits of the counters: a minute with the default settings
+_SELDOM = 12  # idle checks between two recoveries of sessions, at least: a recovery reads all dead letters
+_TIDY = 3600.0  # seconds between two trims of the streams
 
 
 def worker_process(

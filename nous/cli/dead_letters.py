@@ -21,8 +21,7 @@ from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, whole
 from nous.text.sanitize import one_line
 
-_MOST = 100
-"""Letters that are listed unless there is a limit."""
+_MOST = 100  # letters that are listed unless there is a limit
 _ORIGIN = ("session_id", "scope", "source", "time", "dataref")
 _JSON_KEYS = {"letter_kind": "grave", "priority": "lane"}
 """JSON keys stay as scripts have read them since the start."""

@@ -36,9 +36,7 @@ from nous.store.export_format import ExportedRecords, exported, line, read
 from nous.store.fact_rows import continuation
 from nous.transcript.io.byte_source import ByteSource
 
-_MOST_COMPLAINTS = 5
-"""Unusable lines that are reported with a reason; further ones are only counted."""
-
+_MOST_COMPLAINTS = 5  # unusable lines that are reported with a reason; further ones are only counted
 _LONGEST_LINE = 10_000_000
 _SAID = ("text", "category", "subject", "confidence", "event_date")
 _REFUSALS = 1000

@@ -41,8 +41,7 @@ DECLINED = 6
 DEFECT = 70
 INTERRUPTED = 130
 
-_LONGEST = 3000
-"""Characters of a message at most: names that are refused may be of any length."""
+_LONGEST = 3000  # characters of a message at most: names that are refused may be of any length
 
 LARGEST_LIMIT = 1_000_000
 """The most entries that a `--limit` can ask for."""

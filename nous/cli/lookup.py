@@ -20,8 +20,7 @@ ALL = 10**9
 """Limit that stands for all episodes of a scope."""
 
 _MOST_NAMED = 5
-_SHORTEST = 4
-"""Characters that an id prefix needs to name a fact or a session."""
+_SHORTEST = 4  # characters that an id prefix needs to name a fact or a session
 
 
 @contextmanager

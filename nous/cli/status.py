@@ -270,8 +270,7 @@ def _known(container: Container) -> tuple[int, int | None]:
     return sessions, facts
 
 
-_Sample = tuple[str, int, dict[str, str]]
-"""Family, value and labels; an empty label is left out."""
+_Sample = tuple[str, int, dict[str, str]]  # family, value and labels; an empty label is left out
 
 
 @click.command()

@@ -15,8 +15,7 @@ from nous.domain.scope import Scope
 if TYPE_CHECKING:
     from nous.domain.events import SessionEnded, SessionTouched
 
-_SKEW = timedelta(days=1)
-"""Maximum clock skew."""
+_SKEW = timedelta(days=1)  # maximum clock skew
 
 
 def is_ahead(moment: datetime, now: datetime) -> bool:

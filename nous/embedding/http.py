@@ -45,8 +45,7 @@ MOST_CHARACTERS = 200_000
 LONGEST_TEXT = 8_000
 """Maximum characters of a text that are sent: OpenAI rejects more than 8,192 tokens."""
 
-_NOTHING = "(nothing)"
-"""Sent for a text without words, which OpenAI rejects."""
+_NOTHING = "(nothing)"  # sent for a text without words, which OpenAI rejects
 
 
 class EmbeddingServer(Protocol):

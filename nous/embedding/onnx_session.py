@@ -19,8 +19,7 @@ from nous.domain.errors import Misconfigured
 _log = structlog.stdlib.get_logger(__name__)
 
 _PROVIDERS = ["CPUExecutionProvider"]
-_COPY = "-onnxruntime-"
-"""Part of the name of each folder in a cache."""
+_COPY = "-onnxruntime-"  # part of the name of each folder in a cache
 
 _ROOM = 500_000_000
 """Bytes that must be free before a copy of some 90 MB is saved: the server beside it has to write, too."""

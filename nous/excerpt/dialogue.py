@@ -56,8 +56,7 @@ _TOPIC, _MOST_TOPICS = 0.2, 12
 _RARE, _MOST_RARE, _USUAL_RARE = 0.5, 4.0, 1.5
 _FEWEST_WORDS = 4
 _SHORTEST_TOPIC = 3
-_SHORTEST_PAST = 5
-"""Shortest past form to recognize: a shorter word with such an ending seldom is one."""
+_SHORTEST_PAST = 5  # shortest past form to recognize: a shorter word with such an ending seldom is one
 
 _TOPIC_WORD, _FIGURE, _LONG_ENOUGH = "topic", "figure", "long enough"
 """Signs of a word that no list of `talk.toml` gives."""
@@ -137,8 +136,7 @@ def _worth(signs: frozenset[str]) -> float:
 WHOLE = 600
 _LONGEST_PIECE = 400
 _ROUNDS = 3
-_ENDS_SHARE = 1 / 8
-"""Maximum share of the room for the first turn, and for the last."""
+_ENDS_SHARE = 1 / 8  # maximum share of the room for the first turn, and for the last
 
 
 class _Part(NamedTuple):

@@ -12,13 +12,9 @@ from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
 from nous.transcript.tool_actions import Action, removed_by, written_files
 
-_LOOKED_AT = 2000
-"""Characters of a call or result to search for a project path."""
-
+_LOOKED_AT = 2000  # characters of a call or result to search for a project path
 _MOST_LOOKED_AT = 500
-_MOST_MENTIONS = 50
-"""Positions per text to check for a project path."""
-
+_MOST_MENTIONS = 50  # positions per text to check for a project path
 _DEEPEST = 32
 _IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~%*?$\\")
 _OPENS_A_PATH = frozenset(" \t\n\r'\"`([{<>=,;|&!")

@@ -27,8 +27,7 @@ BUDGET = 8000
 Unit = Literal["chars", "tokens"]
 
 _ROUNDS = 10
-_CLOSE_ENOUGH = 97
-"""Percentage of a token budget at which the search ends."""
+_CLOSE_ENOUGH = 97  # percentage of a token budget at which the search ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

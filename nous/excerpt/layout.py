@@ -174,9 +174,7 @@ def _outside_of_ticks(span: Span, blocks: tuple[Fence, ...]) -> Span:
     return start, max(start, end)
 
 
-_NEW_LINE = "\n"
-"""Separator before a code block, which cannot begin on the line of a label."""
-
+_NEW_LINE = "\n"  # separator before a code block, which cannot begin on the line of a label
 _NOUNS = ("turn", "tool call", "error")
 
 Taken = Mapping[int, tuple[Span, ...]]

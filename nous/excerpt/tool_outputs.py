@@ -18,9 +18,7 @@ LONGEST = 320
 """Maximum characters to show of an error; anything longer is a log."""
 
 _LINES = 3
-_FAILURE_HEAD = 200
-"""Characters at the start of a result that are searched for an error."""
-
+_FAILURE_HEAD = 200  # characters at the start of a result that are searched for an error
 _LOOKED_AT = 4000
 _NEW_LINE = "\n"
 _TELLING = re.compile(
@@ -70,12 +68,8 @@ LEAST, MOST = 150, 900
 """Minimum and maximum characters to consider per output, depending on the room."""
 
 OUTPUTS_AT_MOST = MOST + 100
-_CONSIDERED = 6
-"""Ratio of outputs to consider to the room for them."""
-
-_HEAD = 2 / 3
-"""Share of a cut output that is its beginning: most tools report first, tests report last."""
-
+_CONSIDERED = 6  # ratio of outputs to consider to the room for them
+_HEAD = 2 / 3  # share of a cut output that is its beginning: most tools report first, tests report last
 LONGEST_LINE = 160
 _ODD_TOOL = re.compile(r"[^\w .:/-]|.{41}")
 _OPENS_JSON = frozenset("{[")

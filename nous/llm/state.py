@@ -38,15 +38,10 @@ from nous.llm.base import Failure, Question, Reply
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
-_OFTEN = 3
-"""Times that a question should have been answered, and was not, until it counts as poison."""
-
+_OFTEN = 3  # times that a question should have been answered, and was not, until it counts as poison
 _DAY = 24 * 3600
-_DROPS = 7 * _DAY
-"""Seconds that invalidations are counted after the last one: far longer than any question takes."""
-
-_ALL = "all"
-"""Field of an invalidation of all subjects."""
+_DROPS = 7 * _DAY  # seconds that invalidations are counted after the last one: far longer than any question takes
+_ALL = "all"  # field of an invalidation of all subjects
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +254,7 @@ def failed_again(known: SuspectQuestion | None, calls: CallCounts) -> SuspectQue
 GLANCE = 2.0
 """Seconds until a caller that waits for a probe checks again; most probes end long before their deadline."""
 
-_LONGEST = 24 * 3600.0
-"""Limit, in seconds, of an interval that the provider asks for itself."""
+_LONGEST = 24 * 3600.0  # limit, in seconds, of an interval that the provider asks for itself
 
 
 class _Backoff(NamedTuple):

@@ -104,8 +104,7 @@ def _make_private(directory: Path) -> None:
         directory.chmod(0o700)
 
 
-_POLL_INTERVAL = 0.02
-"""Seconds between two tries: `flock` has no timeout, it blocks for ever or does not block."""
+_POLL_INTERVAL = 0.02  # seconds between two tries: `flock` has no timeout, it blocks for ever or does not block
 
 
 @contextmanager

@@ -28,16 +28,12 @@ PATIENCE = 60.0
 MOMENT = 3.0
 """Seconds for a server that cannot write to recover, before it is left running. It retries once a second."""
 
-_SILENT = 3.0
-"""Seconds of waiting for a server that does not answer, before that is logged."""
-
-_PAUSE = 5_000
-"""Milliseconds for which other clients' writes are paused before a shutdown."""
+_SILENT = 3.0  # seconds of waiting for a server that does not answer, before that is logged
+_PAUSE = 5_000  # milliseconds for which other clients' writes are paused before a shutdown
 _POLL_INTERVAL = 0.02
 """Seconds between two checks of a server that starts or stops, because it does not signal either."""
 _LOG_LINES = 8
-_OCCUPIED = "BUSY "
-"""Prefix of a server's error while a long script runs and blocks all other commands."""
+_OCCUPIED = "BUSY "  # prefix of a server's error while a long script runs and blocks all other commands
 _LEAST_SPACE = 1_000_000
 """Free bytes below which a server that ended is assumed to have found the disk full: its log may not say so."""
 

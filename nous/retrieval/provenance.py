@@ -17,9 +17,7 @@ GOOD_SHARE = 0.25
 """Fraction of a fact's words that a line must add to the lines before it to be quoted."""
 
 _LONGEST = 300
-_BEFORE = 60
-"""Characters kept before the first word of the fact, if the start of a line is cut off."""
-
+_BEFORE = 60  # characters kept before the first word of the fact, if the start of a line is cut off
 _LABEL = re.compile(r"\[[A-Z][\w ]*\] ")
 _CALLS = re.compile(r" \| (?=\S)")
 

@@ -70,8 +70,7 @@ MOST_TERMS = 256
 _HEAP = 15_000_000
 """Bytes that an index may use while rows are added, the minimum that Tantivy accepts; released afterwards."""
 
-_MORE = 8
-"""Factor by which more texts are checked if too few of those checked are accepted."""
+_MORE = 8  # factor by which more texts are checked if too few of those checked are accepted
 
 SOME_TERMS = 3
 """Unrelated texts seldom share so many meaningful words."""

@@ -154,8 +154,7 @@ class SessionMaintenanceLoop(PeriodicTask):
                 return
 
 
-_IDLE = 12
-"""Intervals to wait where there was nothing to queue."""
+_IDLE = 12  # intervals to wait where there was nothing to queue
 
 
 def outdated(episode: Episode, *, by: str, reason: str, context: WorkerContext, occasion: str = "") -> EpisodeOutdated:

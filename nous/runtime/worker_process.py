@@ -23,8 +23,7 @@ log = structlog.get_logger(__name__)
 _POLL_INTERVAL = 0.1
 """Seconds between two polls of the loops and of a stop request; `stop` has the reason against an event."""
 _LISTEN = 1.0
-_FULL = 0.02
-"""Seconds to wait for new entries, and for room in a queue."""
+_FULL = 0.02  # seconds to wait for new entries, and for room in a queue
 
 
 class Loop(Protocol):

@@ -22,10 +22,8 @@ from nous.services.publisher import Published
 from nous.store.folder_state import FileRecord, FolderState, WatchedFolder, name_of
 from nous.transcript.discovery import below, parts_of_sessions
 
-_DAY = 86400.0
-"""Seconds by which clocks may differ, and up to which age a session has live priority."""
-_MOST_LOGGED = 20
-"""Limit of refused files that are logged by name in one sweep."""
+_DAY = 86400.0  # seconds by which clocks may differ, and up to which age a session has live priority
+_MOST_LOGGED = 20  # limit of refused files that are logged by name in one sweep
 _LOST = "the server no longer knows the events published for it; it is published again"
 
 log = structlog.get_logger(__name__)

@@ -28,8 +28,7 @@ from nous.store.base import (
 if TYPE_CHECKING:
     from nous.retrieval.search import ScopeIndex
 
-_PAGE = 8192
-"""Rows read in one request: with their vectors some 20 MB."""
+_PAGE = 8192  # rows read in one request: with their vectors some 20 MB
 
 
 @dataclass(slots=True)

@@ -10,8 +10,7 @@ from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_summary import files_of_patch, paths_touched
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PATCH = "*** Begin Patch"
-"""First line of every `apply_patch` patch."""
+_PATCH = "*** Begin Patch"  # first line of every `apply_patch` patch
 
 _OF_EDITORS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "delete", "rename"})
 """Commands of text-editing tools, in the field that holds a command line for other tools."""

@@ -117,8 +117,7 @@ class ConsumerGroups:
         return next((each["last-delivered-id"] for each in groups if each["name"] == group.encode()), b"0-0")
 
 
-_TRIMMED_AT_ONCE = 100
-"""Entries examined per script call: the server serves no other client meanwhile."""
+_TRIMMED_AT_ONCE = 100  # entries examined per script call: the server serves no other client meanwhile
 
 
 class RedisTrimming(RedisPart):

@@ -19,15 +19,12 @@ from nous.store.keys import StoreKeys
 from nous.store.redis import StorePart
 from nous.store.redis.fact_log import RedisFactLog
 
-_HELD = 20
-"""Lifetime of the lock in seconds, renewed by each step: how long appends wait after a rewriter died."""
-_ASIDE = 3600
-"""Lifetime of temporary keys in seconds."""
+_HELD = 20  # lifetime of the lock in seconds, renewed by each step: how long appends wait after a rewriter died
+_ASIDE = 3600  # lifetime of temporary keys in seconds
 _ROWS_AT_ONCE = 1000
 _VECTORS_AT_ONCE = 4096
 
-_Command = tuple[Any, ...]
-"""A Redis command: its name, the key that it writes, and the other arguments."""
+_Command = tuple[Any, ...]  # a Redis command: its name, the key that it writes, and the other arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +40,7 @@ class WholeLog:
         return b"" if self.version == LogVersion() else str(self.version).encode()
 
 
-_Moves = list[tuple[VectorSlot, VectorSlot]]
-"""The old and the new slot of each vector that is kept."""
+_Moves = list[tuple[VectorSlot, VectorSlot]]  # the old and the new slot of each vector that is kept
 
 
 def _new_log(log: WholeLog, erased: Erased) -> tuple[tuple[LogEntry, ...], LogVersion, _Moves]:

@@ -50,9 +50,7 @@ _PICKS = _PATTERNS["picks"]
 _FAILED = _PATTERNS["failed"]
 _NOTHING_RAN = _PATTERNS["nothing_ran"]
 _SOMETHING_RAN = _PATTERNS["something_ran"]
-_VERDICT_CHARS = 4_000
-"""Characters at the end of a result in which its verdict is looked for."""
-
+_VERDICT_CHARS = 4_000  # characters at the end of a result in which its verdict is looked for
 _RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 
 

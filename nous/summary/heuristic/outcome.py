@@ -14,8 +14,7 @@ from nous.transcript.model import Entry, Kind
 from nous.transcript.tool_actions import hands_over
 
 _QUOTED_CHARS = 120
-_LONG = 24
-"""Turns from which the end of a session says little about everything that was asked in it."""
+_LONG = 24  # turns from which the end of a session says little about everything that was asked in it
 
 _ASKS, _ORDERS = 0.5, 0.1
 """Shares of the turns of a talk; people who chat in `chitchat-dataset` ask in up to .4 and order in up to .06."""

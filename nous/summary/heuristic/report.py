@@ -116,9 +116,7 @@ def _name(path: str) -> str:
 
 
 _ANSWER_WORDS = 36
-_CODE_CHARS = 240
-"""Characters up to which a code block is part of an answer."""
-
+_CODE_CHARS = 240  # characters up to which a code block is part of an answer
 _QUESTION_WORDS = 16
 _LEAD_UP = re.compile(
     r"(?:[.;:]|,? (?:but|and|so)| - )\s+(?=can|could|would|what|why|how|where|which|is|does)"

@@ -12,12 +12,8 @@ from nous.domain.errors import BadInput
 DEEPEST = 64
 """The deepest nesting of brackets; an answer has a few."""
 
-_MOST_READ = 1_000
-"""The most objects beside each other that are read."""
-
-_MOST_FAULTS = 8
-"""The most malformed objects that are passed over: each costs a reading of all that follows."""
-
+_MOST_READ = 1_000  # the most objects beside each other that are read
+_MOST_FAULTS = 8  # the most malformed objects that are passed over: each costs a reading of all that follows
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 _OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
 """Begins an object, or an array of objects. Other braces are skipped at the speed of `re`."""

@@ -42,8 +42,7 @@ _LEAST_PERCENT = 10
 _TURN = re.compile(r"(?<![\d.])\d{1,6}(?!\d)")
 _PART_OF_DATE = re.compile(r"(?!0000)[0-9]{4}(?:-(?:0[1-9]|1[0-2]))?\Z")
 
-_NOTHING = frozenset({"none", "n/a"})
-"""Texts by which models fill a field that has no content."""
+_NOTHING = frozenset({"none", "n/a"})  # texts by which models fill a field that has no content
 
 
 def text_of(value: object) -> str:

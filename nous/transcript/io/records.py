@@ -26,8 +26,7 @@ _MESSAGES = re.compile(rb'"(?:messages|conversations)"\s*:\s*\[')
 """Start of the messages in a document that holds a session."""
 
 _BEGINNING = re.compile(rb'\{"')
-_MOST_BEGINNINGS = 64
-"""Places in a damaged line where a whole object is looked for."""
+_MOST_BEGINNINGS = 64  # places in a damaged line where a whole object is looked for
 _OPENING = b"{["
 _FILLER = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\\n]++|\\.)*+")*+', re.DOTALL)
 _TO_NEXT_BRACKET = re.compile(_FILLER.pattern + rb"[{}\[\]]", re.DOTALL)
