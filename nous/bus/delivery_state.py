@@ -136,8 +136,7 @@ class RetryPolicy:
         return ceiling * (0.5 + jitter / 2)
 
 
-MOST = 12
-"""Failures kept per delivery, and jobs of its attempts; `prelude.lua` has the same number."""
+MOST = 12  # failures kept per delivery, and jobs of its attempts; `prelude.lua` has the same number
 
 
 class AttemptOutcome(StrEnum):

@@ -43,9 +43,7 @@ INTERRUPTED = 130
 
 _LONGEST = 3000  # characters of a message at most: names that are refused may be of any length
 
-LARGEST_LIMIT = 1_000_000
-"""The most entries that a `--limit` can ask for."""
-
+LARGEST_LIMIT = 1_000_000  # the most entries that a `--limit` can ask for
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
     0: "success",

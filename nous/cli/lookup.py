@@ -16,9 +16,7 @@ from nous.store.base import NO_VECTORS
 if TYPE_CHECKING:
     from nous.app.container import Container
 
-ALL = 10**9
-"""Limit that stands for all episodes of a scope."""
-
+ALL = 10**9  # limit that stands for all episodes of a scope
 _MOST_NAMED = 5
 _SHORTEST = 4  # characters that an id prefix needs to name a fact or a session
 

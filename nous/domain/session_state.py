@@ -28,8 +28,7 @@ def not_ahead(moment: datetime, now: datetime) -> datetime:
     return now if is_ahead(moment, now) else moment
 
 
-IDLE = "idle"
-"""Reason of an end that no agent reported: the session was idle for a while."""
+IDLE = "idle"  # reason of an end that no agent reported: the session was idle for a while
 
 _LINGERING = timedelta(minutes=1)
 """How much later than the last entry of its transcript a session's heartbeat may be."""

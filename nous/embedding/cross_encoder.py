@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
-LONGEST_PAIR = 512
-"""Maximum word pieces of both texts together."""
+LONGEST_PAIR = 512  # maximum word pieces of both texts together
 
 
 class CrossEncoder:

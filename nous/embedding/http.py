@@ -42,9 +42,7 @@ MOST_TEXTS = 256
 MOST_CHARACTERS = 200_000
 """Maximum characters in one request: OpenAI takes 300,000 tokens, and a character is seldom more than one."""
 
-LONGEST_TEXT = 8_000
-"""Maximum characters of a text that are sent: OpenAI rejects more than 8,192 tokens."""
-
+LONGEST_TEXT = 8_000  # maximum characters of a text that are sent: OpenAI rejects more than 8,192 tokens
 _NOTHING = "(nothing)"  # sent for a text without words, which OpenAI rejects
 
 

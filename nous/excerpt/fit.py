@@ -162,16 +162,10 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
     return best
 
 
-ONE_PASS = 4
-"""Maximum text, in budgets, for which one excerpt holds everything that matters."""
-
-PER_WINDOW = 3
-"""Text, in budgets, that each of several windows covers if there are enough windows."""
-
+ONE_PASS = 4  # maximum text, in budgets, for which one excerpt holds everything that matters
+PER_WINDOW = 3  # text, in budgets, that each of several windows covers if there are enough windows
 MOST_WINDOWS = 8
-CONTEXT_SHARE = 0.15
-"""Maximum share of a window's budget for what came before it."""
-
+CONTEXT_SHARE = 0.15  # maximum share of a window's budget for what came before it
 _LEAST_CONTEXT = 80
 _BEGAN = "[The session began with] "
 _BEFORE = "[Just before] "

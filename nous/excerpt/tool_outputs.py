@@ -14,9 +14,7 @@ from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript, Trust
 from nous.transcript.tool_summary import BOOKKEEPING
 
-LONGEST = 320
-"""Maximum characters to show of an error; anything longer is a log."""
-
+LONGEST = 320  # maximum characters to show of an error; anything longer is a log
 _LINES = 3
 _FAILURE_HEAD = 200  # characters at the start of a result that are searched for an error
 _LOOKED_AT = 4000
@@ -64,9 +62,7 @@ def _plain(text: str) -> str:
     return _TAG.sub("", _ANSI.sub("", text.replace("\r", "\n")))
 
 
-LEAST, MOST = 150, 900
-"""Minimum and maximum characters to consider per output, depending on the room."""
-
+LEAST, MOST = 150, 900  # minimum and maximum characters to consider per output, depending on the room
 OUTPUTS_AT_MOST = MOST + 100
 _CONSIDERED = 6  # ratio of outputs to consider to the room for them
 _HEAD = 2 / 3  # share of a cut output that is its beginning: most tools report first, tests report last

@@ -245,11 +245,5 @@ def unembedded(kind: type[Waiting], scope: Scope, *, state: str, at: datetime) -
     nouns = "" if issubclass(kind, FactsUnembedded) else " episodes"
     event_id = uuid5(NAMESPACE, f"unembedded{nouns}\n{scope}\n{state}")
     return kind(
-        id=event_id,
-        time=at,
-        source="nous",
-        scope=scope,
-        agent_id="default",
-        session_id=NO_SESSION,
-        trace_id=event_id,
+        id=event_id, time=at, source="nous", scope=scope, agent_id="default", session_id=NO_SESSION, trace_id=event_id
     )

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 Near = list[tuple[UUID, float]]
 
-MOST_NEAR = 1000
-"""Maximum number of neighbors that are returned, the nearest."""
+MOST_NEAR = 1000  # maximum number of neighbors that are returned, the nearest
 
 
 class FactIndex:

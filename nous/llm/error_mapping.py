@@ -15,12 +15,8 @@ from nous.llm.provider import Endpoint, StructureRefused
 Asked = Sequence[str]
 """The texts sent to a provider, which its messages may quote."""
 
-LONGEST_SAID = 300
-"""The most characters of a provider's own message that are passed on."""
-
-LONGEST_PAUSE = timedelta(days=1)
-"""The longest pause that a provider can ask for."""
-
+LONGEST_SAID = 300  # the most characters of a provider's own message that are passed on
+LONGEST_PAUSE = timedelta(days=1)  # the longest pause that a provider can ask for
 _SHORTEST_ECHO = 20  # characters in a row that a message shares with the question before it counts as quoting it
 _PASSING = frozenset({408, 409, 425, 529})
 _CLOSED = frozenset({*range(300, 400), 401, 402, 403, 404})

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-RULINGS = uuid5(NAMESPACE, "rulings")
-"""Cache subject of adjudications, which may quote any fact of the scope."""
+RULINGS = uuid5(NAMESPACE, "rulings")  # cache subject of adjudications, which may quote any fact of the scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,7 @@ MOST_SHOWN = 16_000
 """Characters of an excerpt that are shown, from its beginning; the episode was made from all of it."""
 
 LEAST_SURE = 0.6
-MOST, MOST_DATED = 5, 30
-"""The most facts of an episode; dated ones apart: a session may recount a long history."""
-
+MOST, MOST_DATED = 5, 30  # the most facts of an episode; dated ones apart: a session may recount a long history
 _NAME = "facts"
 
 log = structlog.get_logger(__name__)

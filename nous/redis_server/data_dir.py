@@ -24,8 +24,7 @@ from urllib.parse import quote
 
 from nous.domain.errors import Misconfigured, Unavailable
 
-LONGEST_SOCKET = 100
-"""Bytes in the path of a socket: a little below what every Unix allows."""
+LONGEST_SOCKET = 100  # bytes in the path of a socket: a little below what every Unix allows
 
 # Not the directory that TMPDIR names: every process has to find the same path, in any environment.
 _SHARED = Path("/tmp")  # noqa: S108 - the directory in it is private, and refused if it is not

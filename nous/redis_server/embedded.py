@@ -22,8 +22,7 @@ from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server import binary, data_dir
 from nous.redis_server.data_dir import DataDir, disk_trouble, locate, prepare
 
-PATIENCE = 60.0
-"""Seconds to wait for a living server that does not answer yet: it may be loading a large data set."""
+PATIENCE = 60.0  # seconds to wait for a living server that does not answer yet: it may be loading a large data set
 
 MOMENT = 3.0
 """Seconds for a server that cannot write to recover, before it is left running. It retries once a second."""

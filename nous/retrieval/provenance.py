@@ -13,9 +13,7 @@ from nous.domain.summary_input import Segment, SummaryInput
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.retrieval.word_index import asked_terms, terms
 
-GOOD_SHARE = 0.25
-"""Fraction of a fact's words that a line must add to the lines before it to be quoted."""
-
+GOOD_SHARE = 0.25  # fraction of a fact's words that a line must add to the lines before it to be quoted
 _LONGEST = 300
 _BEFORE = 60  # characters kept before the first word of the fact, if the start of a line is cut off
 _LABEL = re.compile(r"\[[A-Z][\w ]*\] ")

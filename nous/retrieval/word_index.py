@@ -25,9 +25,7 @@ _PART = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]|[^\W_\p{Han}\p{Hiragan
 _HUMP = regex.compile(r"\p{Lu}?[\p{Ll}\d]+|\p{Lu}+(?!\p{Ll})")
 _SLASH = re.compile(r"[/\\]+")
 
-LONGEST = 100
-"""Maximum characters of a term; the rest is cut off, since no word is that long."""
-
+LONGEST = 100  # maximum characters of a term; the rest is cut off, since no word is that long
 _REMEMBERED = 1 << 16
 
 
@@ -64,16 +62,14 @@ def _humps(word: str) -> list[str]:
 
 Key = TypeVar("Key")
 
-MOST_TERMS = 256
-"""Maximum terms of a query; further ones are ignored."""
+MOST_TERMS = 256  # maximum terms of a query; further ones are ignored
 
 _HEAP = 15_000_000
 """Bytes that an index may use while rows are added, the minimum that Tantivy accepts; released afterwards."""
 
 _MORE = 8  # factor by which more texts are checked if too few of those checked are accepted
 
-SOME_TERMS = 3
-"""Unrelated texts seldom share so many meaningful words."""
+SOME_TERMS = 3  # unrelated texts seldom share so many meaningful words
 
 
 @dataclass(frozen=True, slots=True)

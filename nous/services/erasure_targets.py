@@ -23,8 +23,7 @@ from nous.store.redis.erasure import RedisErasure
 _FILES = "the files that sessions were read from, backups, and what processes have logged"
 _SAID = "what sessions have said: their transcripts, summaries, briefs and decisions may tell the fact"
 RETOLD = "facts told by others now"
-REWRITTEN = frozenset({RETOLD, "log rows"})
-"""Counters that show that a log was rewritten."""
+REWRITTEN = frozenset({RETOLD, "log rows"})  # counters that show that a log was rewritten
 _SPENT = "how many tokens the scope has used, for a week"
 
 

@@ -14,12 +14,8 @@ from nous.retrieval.query import Filters, Hit, HitKind, asked
 from nous.retrieval.search import Corpus, search
 from nous.store.fact_cache import Memory
 
-SEARCHED_EPISODES = 1000
-"""Episodes of a scope that are searched: those that ended last."""
-
-SHORTEST_PREFIX = 4
-"""Characters of an episode's id that are enough to name it."""
-
+SEARCHED_EPISODES = 1000  # episodes of a scope that are searched: those that ended last
+SHORTEST_PREFIX = 4  # characters of an episode's id that are enough to name it
 _MOST_NOTES = 50
 _ALL = 10**9
 

@@ -91,8 +91,7 @@ class AnchoredSummaries(Protocol):
         ...
 
 
-NO_VECTORS = ""
-"""Embedder name for readers that need rows without vectors."""
+NO_VECTORS = ""  # embedder name for readers that need rows without vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

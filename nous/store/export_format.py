@@ -26,8 +26,7 @@ _KINDS: dict[str, type[Episode | Row]] = {
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _BEGINNINGS = tuple(f'{{"kind":"{name}","scope":"'.encode() for name in _KINDS)
 
-TORN = "torn: it begins as a record does, and is not whole"
-"""Error message for a line that is a truncated record."""
+TORN = "torn: it begins as a record does, and is not whole"  # error message for a line that is a truncated record
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,7 @@ def chained(rows: Sequence[tuple[Row, Slot | None]], after: LogVersion) -> tuple
 
 
 VECTORS_PER_BLOCK = 4096
-LONGEST_RUN = 1024
-"""Vectors that one command carries: 1.5 MB at 384 dimensions."""
+LONGEST_RUN = 1024  # vectors that one command carries: 1.5 MB at 384 dimensions
 _FLOAT_BYTES = 4
 
 

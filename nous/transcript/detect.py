@@ -17,8 +17,7 @@ from nous.transcript.io.records import BROKEN, records, scan
 from nous.transcript.model import ReadNotes
 from nous.transcript.reader import FormatReader, Sample
 
-HEAD = 32 * 1024
-"""Bytes to inspect, at most `RECORDS` records, unless the first record is longer."""
+HEAD = 32 * 1024  # bytes to inspect, at most `RECORDS` records, unless the first record is longer
 
 OPENING = 8 * 1024 * 1024
 """Maximum bytes to inspect if the session is one JSON document, whose first message may be that long."""

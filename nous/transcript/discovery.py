@@ -59,8 +59,7 @@ def is_plain_name(name: str) -> bool:
     return is_printable and name not in {".", ".."} and not set(name) & set("/\\")
 
 
-FOLDER = "subagents"
-"""Name of the folder with the transcripts of sub-agents."""
+FOLDER = "subagents"  # name of the folder with the transcripts of sub-agents
 
 
 def sub_agents_beside(path: Path) -> tuple[SubAgent, ...]:

@@ -71,8 +71,7 @@ def files_of_patch(patch: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path.rstrip() for path in _IN_PATCH.findall(patch)))
 
 
-LONGEST_VALUE = 80
-"""Maximum grapheme clusters shown of a value. File paths are shown in full."""
+LONGEST_VALUE = 80  # maximum grapheme clusters shown of a value. File paths are shown in full
 
 
 def extract_tool_summary(

@@ -16,9 +16,7 @@ from itertools import groupby, product
 
 from nous.knowledge.equivalence.reading import ParsedStatement, Word, stems
 
-MOST_ALIGNED = 200
-"""Maximum words of each statement that are aligned; the time grows with their square."""
-
+MOST_ALIGNED = 200  # maximum words of each statement that are aligned; the time grows with their square
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|been|be|being) (?:\w+ ){1,6}?by\b")
 
 

@@ -9,9 +9,7 @@ from typing import Any, cast
 
 from nous.domain.errors import BadInput
 
-DEEPEST = 64
-"""The deepest nesting of brackets; an answer has a few."""
-
+DEEPEST = 64  # the deepest nesting of brackets; an answer has a few
 _MOST_READ = 1_000  # the most objects beside each other that are read
 _MOST_FAULTS = 8  # the most malformed objects that are passed over: each costs a reading of all that follows
 _STRING = r'"(?:[^"\\]++|\\.)*+"'

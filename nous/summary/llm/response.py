@@ -22,9 +22,7 @@ from nous.text.sentences import sentences, shortened
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
 
-LIKELY = 0.8
-"""The confidence of a fact that states none."""
-
+LIKELY = 0.8  # the confidence of a fact that states none
 _UNSAFE = re.compile(r"[\x00\ud800-\udfff]")
 _BULLET = re.compile(r"^\s*(?:[-*\u2022\u2023\u2013]|\d{1,3}[.)])\s+")
 _LINES = re.compile(r"[\r\n\u2022]+")
@@ -292,8 +290,7 @@ def _fact(answer: FactAnswer) -> CandidateFact:
     )
 
 
-TITLE, SUMMARY = (5, 10), (100, 150)
-"""The fewest and the most words."""
+TITLE, SUMMARY = (5, 10), (100, 150)  # the fewest and the most words
 
 
 def off_size(summary: Summary) -> Iterator[str]:

@@ -150,9 +150,7 @@ def _ungrouped(number: re.Match[str]) -> str:
     return re.sub(r"\D", "", number[0])
 
 
-MOST = 0.6
-"""The share of a statement's words that counts as most of it."""
-
+MOST = 0.6  # the share of a statement's words that counts as most of it
 _DECISION = "Decision"
 _PERSONAL = frozenset({"User", _DECISION})
 _MOST_TURNS = 3

@@ -71,9 +71,7 @@ def parse_time(value: object) -> datetime | None:
     return None
 
 
-LONGEST_MARK = 45
-"""Length in characters of the mark for the longest possible text."""
-
+LONGEST_MARK = 45  # length in characters of the mark for the longest possible text
 _HEAD = 0.7
 _MARK = re.compile(r"\n\n\.\.\. \[truncated \d{1,12} chars\] \.\.\.\n\n")
 

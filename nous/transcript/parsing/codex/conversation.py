@@ -18,9 +18,7 @@ from nous.transcript.reader import Draft, RecordPlace
 RESPONSE = "response"
 EVENT = "event"
 ITEM = "item"
-ENDING = "ending"
-"""Channels by which the same message may come."""
-
+ENDING = "ending"  # channels by which the same message may come
 _QUESTIONS = "request_user_input"
 _UNPAIRED = frozenset({"web_search", "image_generation"})
 
