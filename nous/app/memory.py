@@ -9,8 +9,7 @@ import redis
 import structlog
 
 from nous.domain.errors import NotAllowed, Unavailable
-from nous.embedding.base import Embedder
-from nous.embedding.cache import CachedEmbedder
+from nous.embedding.base import CachedEmbedder, Embedder
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.redis_server.client import Engine
 from nous.settings.model import Settings

@@ -9,6 +9,7 @@ from typing import cast
 import orjson
 
 from nous.excerpt.items import Item, Items, Role, unlike_ours
+from nous.excerpt.layout import back_to_a_blank
 from nous.redaction.secrets import looks_secret
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript, Trust
@@ -125,11 +126,7 @@ def _readable(text: str, most: int) -> str:
     if looks_secret(text[max(0, head - _LONGEST_SECRET) : head + _LONGEST_SECRET]):  # half a secret looks like none
         head = max(0, text.rfind("\n", 0, head))
     tail = text.find("\n", len(text) - most + head) + 1 or len(text)
-    return f"{text[: _back_to_a_blank(text, head)]}\n{text[tail:]}"
-
-
-def _back_to_a_blank(text: str, end: int) -> int:
-    return max(text.rfind("\n", 0, end), text.rfind(" ", 0, end), 0) or end
+    return f"{text[: back_to_a_blank(text, head)]}\n{text[tail:]}"
 
 
 def leaves(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:

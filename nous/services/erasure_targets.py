@@ -12,7 +12,7 @@ from nous.bus.tombstones import SCOPE_NAME, fact_name, session_name
 from nous.domain.episode import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
-from nous.jobs.rq.erasure import RqErasure
+from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.knowledge.erase import Erased, without, without_fact, without_session

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 _CHAIN_BYTES = 16
 _NO_SLOT = "-"
-_KINDS: dict[str, type[Row]] = {
+ROW_KINDS: dict[str, type[Row]] = {
     "learned": Learned,
     "confirmed": Confirmed,
     "superseded": Superseded,
     "linked": Linked,
     "embedded": Embedded,
 }
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_NAMES = {kind: name for name, kind in ROW_KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class LogEntry:
     @property
     def row(self) -> Row:
         """The row, decoded on each access. Raises `Misconfigured` for one of a newer release."""
-        if self.kind not in _KINDS:
+        if self.kind not in ROW_KINDS:
             raise Misconfigured(f"the fact log holds a row of the kind {self.kind!r}: it needs a newer release")
-        return decode(_KINDS[self.kind], self.json)
+        return decode(ROW_KINDS[self.kind], self.json)
 
 
 def _rest(kind: str, slot: Slot | None, json: bytes) -> bytes:
