@@ -1,22 +1,7 @@
 """Redis stores that LLM calls share: reply cache, token budgets, circuits, call counters.
 
 All processes share them. So no process repeats a call that another has made, exceeds a budget that others have used, or
-calls a provider that another has found down. `<p>` is the configured prefix, *kept* means without TTL.
-
-| key                                   | type   | life       | holds                                                  |
-|---------------------------------------|--------|------------|--------------------------------------------------------|
-| <p>:answer:<scope>:<subject>:<digest> | string | answer_ttl | a cached reply, JSON; digest of the question and model |
-| <p>:dropped:<digest>                  | hash   | 7 days     | subject, or "all" -> drops; digest of the scope        |
-| <p>:tokens:<day>                      | hash   | 8 days     | spent:<scope>, reserved:<scope> -> tokens              |
-| <p>:token-calls:<day>                 | hash   | a day      | <scope>/<reservation> -> tokens held, or "settled"     |
-| <p>:outages                           | hash   | 2 days     | model id -> circuit state, JSON                        |
-| <p>:failing:<digest>                  | string | 7 days     | how often a question has failed, JSON; digest of both  |
-| <p>:calls                             | hash   | kept       | <count>:<model> -> how many                            |
-| <p>:said:<name>                       | string | 10 minutes | empty: a failure or a count that was written           |
-
-A write to a hash with a TTL renews that. `outages` is one hash, not a key for each model: reading, listing and deleting
-are one command each then, and no index can disagree with it. `said` is an idempotency key: redis-py resends a command
-whose reply was lost, and the second one must have no effect.
+calls a provider that another has found down. `keys.md` has the keys, with their types, lives and content.
 """
 
 from collections import defaultdict

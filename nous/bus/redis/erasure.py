@@ -1,7 +1,7 @@
 """Find and erase stream entries and dead letters in Redis, also on disk; store tombstones.
 
 Redis only marks a deleted entry: its bytes stay in memory, on disk and in every DUMP as long as its neighbours do. So a
-stream with deletions is copied, and the copy replaces it. The keys are listed in `nous.bus.redis.keys`.
+stream with deletions is copied, and the copy replaces it. The keys are listed in `nous/bus/redis/keys.md`.
 """
 
 import time

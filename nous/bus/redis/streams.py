@@ -25,7 +25,7 @@ _ENOUGH = 1 << 24
 
 
 class RedisPart:
-    """A part of the bus on one Redis primary. The keys are listed in `nous.bus.redis.keys`.
+    """A part of the bus on one Redis primary. The keys are listed in `nous/bus/redis/keys.md`.
 
     *subscriptions* are groups to create before their workers start. *marker_ttl* is the life of idempotency keys, and
     of the reasons for skipping an event, in seconds. *clock* replaces the server's time (seconds since the epoch), for
