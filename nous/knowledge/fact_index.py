@@ -13,9 +13,8 @@ from uuid import UUID
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded
 from nous.knowledge.candidate_index import CandidateIndex, Proposals
-from nous.knowledge.known_fact import Earlier, KnownFact
 from nous.knowledge.normalize import exact_form, subject_form
-from nous.knowledge.statement import MOST_CONTRADICTED, IsLater, Namesakes, Neighbour, Statement
+from nous.knowledge.statement import MOST_CONTRADICTED, Earlier, IsLater, KnownFact, Namesakes, Neighbour, Statement
 
 if TYPE_CHECKING:
     import numpy as np
