@@ -50,10 +50,7 @@ class RetryBackoff:
 
     @contextmanager
     def guard(self) -> Generator[None]:
-        """Log an error of the block instead of raising it; afterwards, pause for `wait`.
-
-        A task that dies would leave a process that looks healthy.
-        """
+        """Log an error of the block, so that its task lives on, and pause for `wait` afterwards."""
         try:
             yield
         except NousError as error:

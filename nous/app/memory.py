@@ -1,7 +1,4 @@
-"""Build the stores, embedder and vector indexes that memory queries read.
-
-It builds neither workers nor LLM clients, so that a command that only reads starts fast.
-"""
+"""Build what queries of memory read, and no workers or LLM clients, so that they start fast."""
 
 from contextlib import suppress
 

@@ -48,10 +48,7 @@ _TIDY = 3600.0  # seconds between two trims of the streams
 def worker_process(
     container: Container, names: Iterable[str], *, open_quarantine: Callable[[str], None], also: Iterable[Loop] = ()
 ) -> WorkerProcess:
-    """Build the process that runs the named workers, and the loops in *also*.
-
-    Raises `NotFound` if one of the workers does not exist, and `Misconfigured` if the configured model cannot be used.
-    """
+    """Build a process of workers and of loops *also*. Raises `NotFound`, `Misconfigured`."""
     container.check_model()
     loops: list[Loop] = [*also]
     subscriptions = [container.subscription(name) for name in names]

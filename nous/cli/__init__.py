@@ -1,7 +1,4 @@
-"""Define the `nous` and `nous dev` command groups: lazily loaded commands, global options.
-
-A command's module is imported only when that command runs, so `nous --help` stays fast.
-"""
+"""Define the `nous` and `nous dev` groups; a command is imported only when it runs."""
 
 import os
 from collections.abc import Mapping

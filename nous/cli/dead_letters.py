@@ -134,10 +134,7 @@ def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
 
 
 def origin(raw: bytes | int, kind: str, *, at: datetime) -> dict[str, str]:
-    """Return where the event *raw*, accepted *at*, comes from; nothing if it is unreadable.
-
-    Its content is not shown, and credentials are masked: producers may put them anywhere.
-    """
+    """Return where the event *raw*, accepted *at*, comes from, masked; nothing if unreadable."""
     try:
         event = None if isinstance(raw, int) else decode(raw, type_hint=kind, accepted_at=at)
     except BadInput:

@@ -204,10 +204,7 @@ def _times(record: Episode | Row) -> Sequence[datetime | None]:
 
 
 def keep(container: Container, episode: Episode) -> bool:
-    """Store *episode* without its forgotten candidate facts; return whether it was stored.
-
-    It is not stored if its session has an episode already, or was forgotten.
-    """
+    """Store *episode* without forgotten facts; false if its session has one or was forgotten."""
     while not (container.memory.episodes.get(episode.scope, episode.id) or _is_forgotten(container, episode)):
         wanted = without_candidates(episode, container.tombstones.forms(episode.scope))
         if not isinstance(container.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Conflict):

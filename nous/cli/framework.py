@@ -68,10 +68,7 @@ _CODES: tuple[tuple[type[NousError], int], ...] = (
 
 @dataclass(frozen=True)
 class App:
-    """Settings and connections of one invocation, which commands get by `click.pass_obj`.
-
-    What a command does not use is neither imported nor connected.
-    """
+    """Settings and connections of one invocation (`click.pass_obj`), made on first use."""
 
     config_path: Path | None = None
 
@@ -157,10 +154,7 @@ class Frame(click.Group):
         renamed: Mapping[str, str] = MappingProxyType({}),
         **options: Any,
     ) -> None:
-        """List the commands of *table*.
-
-        Those *unlisted* run as well, and all run under the earlier names in *renamed* (old name to new).
-        """
+        """List the commands of *table*; run *unlisted* ones, and *renamed* ones (old to new), too."""
         super().__init__(**options)
         self._table = {command.name: command for command in table}
         known = {**self._table, **{command.name: command for command in unlisted}}

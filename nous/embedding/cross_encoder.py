@@ -27,10 +27,7 @@ class CrossEncoder:
         self._folder = folder
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return the probability that the texts of each pair say the same.
-
-        Raises `Misconfigured` if the model cannot be loaded or has another output.
-        """
+        """Return how probably the texts of each pair say the same. Raises `Misconfigured`."""
         return [self._score(one, other) for one, other in pairs]
 
     def _score(self, one: str, other: str) -> float:

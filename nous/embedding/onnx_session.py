@@ -1,7 +1,4 @@
-"""Open single-threaded ONNX sessions; save optimized model copies that processes share.
-
-Importing it loads onnxruntime, an extra.
-"""
+"""Open single-threaded ONNX sessions; share optimized models. Loads onnxruntime, an extra."""
 
 import fcntl
 import os

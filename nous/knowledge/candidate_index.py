@@ -44,10 +44,7 @@ class CandidateIndexes(Protocol):
     def of(self, scope: Scope, *, embedder: str, dim: int) -> CandidateIndex: ...
 
     def rebuild(self, scope: Scope, *, embedder: str, dim: int) -> int:
-        """Rebuild the index of *scope* from its log; return how many facts it then searches.
-
-        Raises what `CandidateIndex.near` raises.
-        """
+        """Rebuild the index of *scope* from its log; return its size. Raises what `near` raises."""
         ...
 
     def erase(self, scope: Scope) -> int:

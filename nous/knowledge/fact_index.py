@@ -77,10 +77,7 @@ class FactIndex:
     def extend(
         self, rows: Iterable[Row], vectors: "VectorsById", *, slots: Mapping[UUID, int] = MappingProxyType({})
     ) -> None:
-        """Apply *rows* in log order, with vectors by fact and their slots in the log.
-
-        Raises `Misconfigured` if a vector of this embedder does not have its dimension.
-        """
+        """Apply *rows* in log order, with vectors and slots by fact. Raises `Misconfigured`."""
         for row in rows:
             match row:
                 case Learned():

@@ -90,10 +90,7 @@ def learn(
 def _further(
     decision: FactDecision, vector: "Vector", known: FactIndex, policy: Policy, at: datetime
 ) -> Iterator[FactDecision]:
-    """Add to *known*, and yield, the decisions on other facts that an update supersedes, too.
-
-    One value may be known in several wordings. An update of one is an update of all.
-    """
+    """Yield decisions on the other wordings that an update supersedes; add them to *known*."""
     is_update = isinstance(decision.verdict, Supersedes) or decision.correction is not None
     while is_update and (fact := known[decision.fact.id]).is_current:
         near = [] if vector is None else known.near(vector, floor(policy))

@@ -1,7 +1,4 @@
-"""Normalize texts, so that equal statements have equal forms.
-
-Spaces, the style of quotes, emphasis, a final stop and the case of plain words make no difference.
-"""
+"""Normalize texts: spaces, quotes, emphasis, a final stop and case make no difference."""
 
 import re
 import unicodedata

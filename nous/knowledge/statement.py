@@ -92,10 +92,7 @@ class KnownFact:
 
     @property
     def latest(self) -> Source:
-        """Return the source that stated it last.
-
-        A doubted source does not renew a fact that a trusted source stated.
-        """
+        """Return the last source; a doubted one does not renew what a trusted one stated."""
         is_doubted = self.trust.is_doubted
         said = [source for source in self.sources if source.trust.is_doubted == is_doubted]
         return max(said, key=lambda source: source.said_at or datetime.min.replace(tzinfo=UTC))

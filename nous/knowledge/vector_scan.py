@@ -135,10 +135,7 @@ def _sorted(rows: "NDArray[np.int64]", cosines: "NDArray[np.float32]") -> "Found
 
 
 def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[np.float32]":
-    """Return *vectors* unchanged, if they are *rows* unit vectors of *dim* numbers.
-
-    Raises `BadInput` if they are not: a zero vector is near everything or nothing, so it is never scored.
-    """
+    """Return *vectors* if they are *rows* unit vectors of *dim* numbers. Raises `BadInput`."""
     if vectors.shape != (rows, dim):
         raise BadInput(f"{rows} vectors of {dim} numbers were expected, not an array of shape {vectors.shape}")
     if not (abs(np.sqrt(np.square(vectors).sum(axis=1)) - 1) <= _ROUNDING).all():

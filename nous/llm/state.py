@@ -68,10 +68,7 @@ class LlmKeys:
 
 
 class _RedisStore:
-    """A store on one Redis primary, whose *client* must not decode responses.
-
-    *clock* replaces the server's time (seconds since the epoch), for tests.
-    """
+    """A store on a *client* that must not decode; *clock* replaces the server's time in tests."""
 
     def __init__(self, client: redis.Redis, keys: LlmKeys, *, clock: Callable[[], float] | None = None) -> None:
         self._client: Any = client
@@ -108,10 +105,7 @@ class ResponseStore(_RedisStore):
                 return None
 
     def save(self, question: Question, model: str, reply: Reply) -> Reply:
-        """Save *reply* unless there is one already; return the stored one, or *reply*.
-
-        It is not saved if there were more invalidations by now than its cache subject knows of.
-        """
+        """Save *reply* unless one is stored, or its subject was invalidated; return the valid one."""
         matter = question.matter
         keys = self._keys.invalidation_count(matter.scope), self._keys.answer(question, model)
         drops = "" if matter.invalidation_count is None else matter.invalidation_count
@@ -264,10 +258,7 @@ class _Circuit:
 
 
 class CircuitStore(_RedisStore):
-    """Circuit-breaker state by provider, and failure records of suspect questions.
-
-    A circuit expires two days after its last change, the record of a question after a week.
-    """
+    """Circuits by provider, for two days; failures of suspect questions, for a week."""
 
     def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
         """Return None if *provider* may be called now, otherwise its open circuit.

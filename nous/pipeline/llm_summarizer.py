@@ -75,10 +75,7 @@ class LlmSummarizer:
             return Fallback(reason=f"{error.failure}: {error}")
 
     def summarize(self, summary_input: SummaryInput, *, matter: CacheSubject) -> SummaryResult:
-        """Summarize each window in turn, with the summary so far as context, and merge the results.
-
-        Raises what `ask` raises.
-        """
+        """Summarize each window, given the summary so far; merge them. Raises what `ask` raises."""
         answers: list[StructuredAnswer[response.ModelSummary]] = []
         for segments in summary_input.windows:
             before = answers[-1].value.summary.summary if answers else ""

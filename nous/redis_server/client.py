@@ -39,10 +39,7 @@ _PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
 
 def resolve(settings: Settings) -> str:
-    """Return the URL of the configured server; an embedded one is started unless it runs.
-
-    Raises `Misconfigured` if that is impossible, `Unavailable` if it did not answer in time.
-    """
+    """Return the URL; start an embedded server. Raises `Misconfigured` and `Unavailable`."""
     directory = embedded_directory(settings)
     return embedded.ensure(directory) if directory else settings.redis_url
 

@@ -66,10 +66,7 @@ def locate(directory: Path) -> DataDir:
 
 
 def prepare(place: DataDir) -> None:
-    """Create the directories, private to the user.
-
-    Raises `Misconfigured` if the data directory cannot be written, or another user owns the socket's directory.
-    """
+    """Create the private directories. Raises `Misconfigured` if they are not writable or ours."""
     with disk_trouble(place):
         place.home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for private in {place.home, place.socket.parent}:
@@ -108,10 +105,7 @@ _POLL_INTERVAL = 0.02  # seconds between two tries: `flock` has no timeout, it b
 
 @contextmanager
 def held(path: Path, *, within: float) -> Generator[int]:
-    """Hold an exclusive lock on *path*, as does a child that inherits the descriptor yielded.
-
-    Raises `Unavailable` if another process held it for *within* seconds.
-    """
+    """Hold a lock on *path*; children inherit it. Raises `Unavailable` after *within* seconds."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     until = time.monotonic() + within
     try:

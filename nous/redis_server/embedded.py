@@ -49,10 +49,7 @@ class Status:
 
 
 def ensure(directory: Path) -> str:
-    """Start the server of *directory* unless it runs; return its URL.
-
-    Raises `Misconfigured` if it cannot be started, `Unavailable` if it lives and did not answer in time.
-    """
+    """Start the server unless it runs; return its URL. Raises `Misconfigured`, `Unavailable`."""
     place = locate(directory)
     if not place.stopped.exists() and _answers(place):
         return place.url
@@ -64,10 +61,7 @@ def ensure(directory: Path) -> str:
 
 
 def revive(directory: Path) -> None:
-    """Restart the server if it died, but not if it was stopped on purpose.
-
-    Raises `Unavailable` if it was stopped or did not answer in time, and `Misconfigured` as `ensure` does.
-    """
+    """Restart a server that died. Raises as `ensure`, and `Unavailable` if it was stopped."""
     place = locate(directory)
     if not place.home.is_dir():
         raise Unavailable(f"the data of the embedded server is gone: there is no {place.home}")

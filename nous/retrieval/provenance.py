@@ -87,10 +87,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedFact:
-    """A fact related to this one, and why: its successor, its predecessor, or a similar fact.
-
-    `by_hand` means that a person said so.
-    """
+    """A successor, predecessor or similar fact, and why; `by_hand` if a person said so."""
 
     relation: str
     fact_id: UUID

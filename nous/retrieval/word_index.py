@@ -134,10 +134,7 @@ class WordIndex(Generic[Key]):
         self._keys.extend(added)
 
     def search(self, query: str, limit: int, accepts: Callable[[Key], bool] = lambda _: True) -> list[Match[Key]]:
-        """Return the *limit* texts with accepted keys that match *query* best, best first.
-
-        A query is plain words; signs in it have no special meaning. A query of stop words alone finds nothing.
-        """
+        """Return the *limit* texts that match plain words best, best first; none for stop words."""
         stems = {term: "".join(self._stemmer.analyze(term)) for term in asked_terms(query)[:MOST_TERMS]}
         counts = {term: self._searcher.doc_freq("stems", stem) for term, stem in stems.items()}
         weights = {term: log(1 + len(self._keys) / (0.5 + count)) for term, count in counts.items()}

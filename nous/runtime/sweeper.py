@@ -1,7 +1,4 @@
-"""Reclaim deliveries whose lease has expired, and resubmit or dead-letter them.
-
-Only the sweeper resubmits: after a crash, after a transient error, after an expired lease.
-"""
+"""Resubmit or dead-letter deliveries whose lease has expired; nothing else resubmits."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -35,10 +35,7 @@ class Loop(Protocol):
 
 
 class WorkerProcess:
-    """Runs *loops*, each on a thread, and stops them together.
-
-    Stopping drains: the loops take nothing new, and work in flight finishes. *finish* is called after all have ended.
-    """
+    """Runs *loops* on threads; a stop drains them: work in flight ends, then *finish* is called."""
 
     def __init__(self, loops: Sequence[Loop], *, finish: Callable[[], object] = lambda: None) -> None:
         self._loops = loops

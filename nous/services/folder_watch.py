@@ -241,10 +241,7 @@ class FolderWatcher:
     def _published(
         self, found: SessionFile, place: WatchedFolder, sessions: Iterable[Published], sent: list[Published]
     ) -> tuple[FileOutcome, str]:
-        """Publish *sessions*, add each to *sent*; return their file's outcome and a reason to show.
-
-        An error in one file does not stop the others.
-        """
+        """Publish *sessions*, add each to *sent*; return the outcome, of an error too, and why."""
         try:
             # extend() keeps the sessions that were published before an error.
             sent.extend(sessions)

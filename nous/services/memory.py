@@ -83,10 +83,7 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
 
 
 def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
-    """Find an episode by its session's id, or by its own id or a unique prefix of that.
-
-    Raises `NotFound` if *scope* has none, and `BadInput` if several match.
-    """
+    """Find an episode by session id, own id or unique prefix. Raises `NotFound`, `BadInput`."""
     if exact := context.episodes.get(scope, episode_id(scope, name)):
         return exact
     wanted = name.casefold() if len(name) >= SHORTEST_PREFIX else None

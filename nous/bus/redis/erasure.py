@@ -185,10 +185,7 @@ class RedisBusErasure(RedisPart):
         raise _too_busy(stream)
 
     def _has_snapshot(self, known: Mapping[str, Any]) -> bool:
-        """Return whether the server may have a snapshot.
-
-        It takes them by configuration, has taken one since it started, or has an older one where this process can look.
-        """
+        """Return whether there may be a snapshot: configured, taken since the start, or in sight."""
         config = self._client.config_get("save", "dir", "dbfilename")
         try:
             return bool(config["save"] or known.get("rdb_saves") or Path(config["dir"], config["dbfilename"]).is_file())

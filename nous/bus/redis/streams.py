@@ -142,10 +142,7 @@ class RedisTrimming(RedisPart):
             yield int(removed)
 
     def _dead_lettered(self, kind: type[Event], priority: Priority) -> tuple[str, list[str]]:
-        """Return the last dead letter, and the entries of a stream that dead letters are about.
-
-        Entries are in their order. The script itself checks dead letters that are written later.
-        """
+        """Return the last dead letter, and the entries that dead letters are about, in order."""
         last, about = b"0-0", set[str]()
         of_stream = (kind.type.encode(), priority.value.encode())
         for last, letter in whole_entries(self._client, self._keys.letters):  # noqa: B007 - kept for the end

@@ -1,7 +1,4 @@
-"""Compare two statements word by word: differences, vetoes on a merge, duplicate likelihood.
-
-Vetoes catch details that tell apart two statements which a cosine takes for the same.
-"""
+"""Compare statements by words: differences, vetoes on near texts, duplicate likelihood."""
 
 import json
 import math

@@ -260,10 +260,7 @@ class RedisLogs(StorePart):
         self._run = Scripts(client, package="nous.bus.redis")
 
     def hold(self, scope: Scope) -> None:
-        """Take or renew the lock that makes commits wait with appending until `release`.
-
-        A commit that is already past its wait may still append once.
-        """
+        """Make commits wait with appending until `release`; one past its wait may append once."""
         self._ask("SET", self._keys.rewriting(scope), "", "EX", _HELD)
 
     def release(self, scope: Scope) -> None:

@@ -88,10 +88,7 @@ def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersi
 
 
 class RedisCalibrations(StorePart):
-    """Measured deduplication thresholds of embedders, on one Redis primary.
-
-    They are configuration, not memory, so the calibration writes them directly instead of through a commit.
-    """
+    """Measured thresholds of embedders: configuration, so written without a commit."""
 
     def thresholds(self) -> Mapping[str, float]:
         """Return the calibrated cosine threshold (tau) of each embedder.

@@ -1,7 +1,4 @@
-"""Merge two rolling summaries: restore in the new one every line of the old that it lacks.
-
-It is biased to one side: a repeated line costs a line, a lost line is lost.
-"""
+"""Restore in a new rolling summary what it lacks of the old: rather twice than never."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,4 @@
-"""Extract a turn's result, and answers to the user's questions, from the agent's messages.
-
-If no message states one, the result of a turn is the effects of its calls.
-"""
+"""Extract a turn's result (or its calls' effects) and answers from the agent's messages."""
 
 import re
 from collections.abc import Iterator, Sequence

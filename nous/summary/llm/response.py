@@ -254,10 +254,7 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
 
 
 def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tuple[CandidateFact, ...]:
-    """Parse the facts of a model's answer to `facts_schema`.
-
-    Raises `BadInput` as `read` does; an answer without the list has not said that there are no facts.
-    """
+    """Parse an answer to `facts_schema`. Raises `BadInput` as `read`, or if the list is missing."""
     del coerce  # facts are always parsed leniently
     found = _object_in(text, is_whole=is_whole)
     if "candidate_facts" not in found:

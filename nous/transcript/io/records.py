@@ -103,10 +103,7 @@ def records(
     *,
     pass_over: Callable[[bytes], str | None] = lambda _: None,
 ) -> Iterator[Record]:
-    """Yield every object in *stream*, in order; it begins at *cursor*, which advances.
-
-    *pass_over* may inspect a line before it is parsed, and return a reason to skip it.
-    """
+    """Yield every object in *stream* from *cursor* on; *pass_over* may skip a line unparsed."""
     first = next((line for line in lines(stream, notes, cursor) if line.data.strip(_BLANK)), None)
     if first is None:
         return

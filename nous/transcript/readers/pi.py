@@ -1,7 +1,4 @@
-"""Parse pi and OpenClaw sessions (JSON lines) into entries, all branches in file order.
-
-The first line is a `session`. File order is the order of events. All branches of the tree are read.
-"""
+"""Parse pi and OpenClaw sessions (JSON lines) into entries, all branches in file order."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,4 @@
-"""Parse qbit transcripts (`transcript.json`: JSON array, JSON lines, or both) into entries.
-
-Times are in ISO form or in milliseconds.
-"""
+"""Parse qbit transcripts (JSON array, lines, or both; times in ISO form or ms) into entries."""
 
 import re
 from collections.abc import Iterable, Iterator
