@@ -52,10 +52,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def _indexes(settings: Settings, engine: Engine, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
-    """Return the vector indexes outside of this process; None where each process keeps its own.
-
-    A server that does not answer now, or lets this user only publish, is asked again when it is needed.
-    """
+    """Return the vector indexes outside of this process, asked when needed; None if it has own."""
     if settings.index.engine == "memory":
         return None
     try:

@@ -113,10 +113,7 @@ class FactIndex:
         return (known for known in found if known.is_current and not known.is_embedded)
 
     def revisions(self, form: str) -> tuple[KnownFact, ...]:
-        """Return the fact that was stated in this exact form, then each fact that superseded it.
-
-        The last one is current or was contradicted. Empty if no fact has this form.
-        """
+        """Return the fact stated in this form, then each successor; nothing if there is none."""
         return tuple(self._line_of(self._by_form.get(form)))
 
     def _line_of(self, fact_id: UUID | None) -> Iterator[KnownFact]:
@@ -189,10 +186,7 @@ class FactIndex:
         return lambda fact_id: self[fact_id].said_at > at
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
-        """Return current facts whose cosine with *vector* is at least *floor*, nearest first.
-
-        At most `MOST_NEAR`. Raises what `CandidateIndex.near` raises.
-        """
+        """Return the nearest current facts within *floor*, at most `MOST_NEAR`. Raises as the index."""
         [found] = self._near([vector], floor)
         return [
             Neighbour(fact_id=fact_id, statement=self[fact_id].statement, similarity=similarity)

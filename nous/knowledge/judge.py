@@ -76,10 +76,7 @@ def verdicts(
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
-    """Return whether *statement* has all words of *other*, and perhaps more.
-
-    Too weak to merge statements of two episodes. It is for one episode that is summarized twice.
-    """
+    """Return whether *statement* has all words of *other*: enough for one episode made twice."""
     found = difference(statement.reading, other.reading)
     return not found.objection and not found.only_right
 

@@ -57,10 +57,7 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """Thresholds: a session is over after *idle* seconds without a write, past after *since*.
-
-    A file that another *release* of nous has refused is examined again.
-    """
+    """Over: not written for *idle* seconds, past: for *since*. A *release* keeps its refusals."""
 
     idle: float
     since: float

@@ -49,10 +49,7 @@ class RecoveryAction:
 
 
 def ended_by_idleness(session_state: SessionState) -> SessionEnded:
-    """Return the event that ends a session for idleness after its last heartbeat.
-
-    Any process, at any time, creates the same event for the same state. ValueError if the session was never active.
-    """
+    """Return the one event that ends an idle session. ValueError if it was never active."""
     scope, session_id, touch = session_state.scope, session_state.session_id, session_state.touched
     if touch is None:
         raise ValueError(f"session {session_id!r} was never active")

@@ -191,10 +191,7 @@ def slice_of(
     embedder: str | None,
     fetch: Callable[[Sequence[VectorSlot]], Sequence[bytes]],
 ) -> LogSlice:
-    """Decode *entries*, which end at *version*, and *fetch* the vectors of *embedder* by slot.
-
-    Without an *embedder*, each fact gets its last vector. Raises `Misconfigured` for what no log of this release holds.
-    """
+    """Decode *entries*, *fetch* the vectors of *embedder*, or the last. Raises `Misconfigured`."""
     rows = tuple(entry.row for entry in entries)
     places: dict[UUID, VectorSlot] = {}
     for row, entry in zip(rows, entries, strict=True):

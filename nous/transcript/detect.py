@@ -75,10 +75,7 @@ def _surest(sample: Sample) -> Sniffed:
 
 
 def sample_of(byte_source: ByteSource) -> Sample:
-    """Return a sample of the beginning of *byte_source*, without consuming it.
-
-    It is larger than `HEAD` if the first line, record or message is. Raises UnknownFormat above `LONGEST_LINE`.
-    """
+    """Return a sample of the beginning, without consuming it. Raises UnknownFormat if too long."""
     size = HEAD
     sample, most = _sample(head := byte_source.look(size))
     while len(head) == size < most:

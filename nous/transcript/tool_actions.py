@@ -45,10 +45,7 @@ _PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
 class Action(NamedTuple):
-    """A tool call and its effect: its command line and the files that it names, if any.
-
-    `name` is the tool's name, or the sub-command of a tool that has several.
-    """
+    """A call, its effect, command line and files; `name` is the tool's or its sub-command's."""
 
     call: Entry
     name: str

@@ -46,10 +46,7 @@ T = TypeVar("T")
 
 
 class RedisBusErasure(RedisPart):
-    """Erases entries and dead letters of `RedisBus`, and their bytes from the server.
-
-    Each call is idempotent: a repeated one finds less to do. Raises `Unavailable` if the server does not answer.
-    """
+    """Erases entries and dead letters, and their bytes. Idempotent. Raises `Unavailable`."""
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
         """Scan every stream and return what has to be erased."""

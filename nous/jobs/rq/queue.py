@@ -101,10 +101,7 @@ class RqErasure:
     def erase(
         self, events: Collection[UUID], *, session_id: str | None, but: Collection[UUID], dry_run: bool = False
     ) -> int:
-        """Delete the jobs of *events*, and those whose description names the session.
-
-        Not those of the events in *but*. With *dry_run* the jobs are only counted.
-        """
+        """Delete the jobs of *events* and of a session, except *but*; *dry_run* only counts them."""
         found = [
             (worker, job_id)
             for worker, job_id, event in self._known()

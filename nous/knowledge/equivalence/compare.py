@@ -187,10 +187,7 @@ def has_literal(words: Sequence[Word]) -> bool:
 
 @cache
 def shipped() -> tuple[float, Mapping[str, tuple[float, float, float]]]:
-    """Return the classifier's bias, and the mean, deviation and weight of each feature.
-
-    Trained by tests/benchmarks/train_duplicates.py.
-    """
+    """Return the bias, and mean, deviation and weight by feature, as train_duplicates.py writes."""
     found = json.loads(files("nous.knowledge.equivalence").joinpath("weights.json").read_text(encoding="utf-8"))
     return found["bias"], {name: tuple(each) for name, each in found["features"].items()}
 

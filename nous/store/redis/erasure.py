@@ -233,10 +233,7 @@ _Moves = list[tuple[VectorSlot, VectorSlot]]  # the old and the new slot of each
 
 
 def _new_log(log: WholeLog, erased: Erased) -> tuple[tuple[LogEntry, ...], LogVersion, _Moves]:
-    """Return the entries to store for *erased*, which was made of *log*, and their version.
-
-    Their hash chain begins with the epoch, so no version of the new log equals a version of the old one.
-    """
+    """Return entries and version for *erased*; by its epoch, none equals a version of *log*."""
     rows: list[tuple[Row, Slot | None]] = []
     moves: _Moves = []
     for row, at in erased.rows:

@@ -91,10 +91,7 @@ class RedisCalibrations(StorePart):
     """Measured thresholds of embedders: configuration, so written without a commit."""
 
     def thresholds(self) -> Mapping[str, float]:
-        """Return the calibrated cosine threshold (tau) of each embedder.
-
-        From this cosine on, two texts may count as the same though one has words that the other lacks.
-        """
+        """Return the calibrated cosine by embedder, from which on texts may differ in words."""
         stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.calibrations)
         return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
 

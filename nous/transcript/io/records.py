@@ -75,10 +75,7 @@ def _is_torn(data: bytes, position: int) -> bool:
 
 
 def parse(data: bytes) -> Any:
-    """Parse the JSON value in *data*; NaN and lone surrogates, which agents write, are accepted.
-
-    Raises ValueError for invalid JSON, and its subclass UnicodeDecodeError for invalid UTF-8.
-    """
+    """Parse JSON, NaN and lone surrogates too. Raises ValueError; UnicodeDecodeError for bytes."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:

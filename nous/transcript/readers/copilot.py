@@ -47,10 +47,7 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(SessionReading):
-    """The events of a session.
-
-    `asked` maps each permission request to its call. `plan` is the last call that shows a plan.
-    """
+    """The events; `asked` maps permission requests to calls, `plan` is the last plan's call."""
 
     asked: dict[str, str] = field(default_factory=dict[str, str])
     plan: str = ""
