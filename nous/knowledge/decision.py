@@ -201,7 +201,7 @@ def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
 def announcements(
     cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime, waits: bool = False
 ) -> Iterator[Event]:
-    """Yield the events of *decisions*, successors first; at last, whether facts await vectors."""
+    """Yield the events of *decisions*, successors first; one more if any fact *waits*."""
     announced: list[tuple[type[Event], dict[str, Any]]] = [*chain.from_iterable(map(_announced, decisions))]
     for index, (kind, data) in enumerate([*announced, *([(FactsUnembedded, {})] if waits else [])]):
         yield kind.after(cause, by=by, index=index, at=at, **data)

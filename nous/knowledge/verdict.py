@@ -22,7 +22,7 @@ class NewFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OnFact:
-    """A verdict about *fact_id*; `similarity` is the cosine, None if the texts decided, or far."""
+    """A verdict about *fact_id*; `similarity` is the cosine, None if unknown or not needed."""
 
     fact_id: UUID
     reason: str

@@ -138,7 +138,7 @@ class TokenBudget:
 
 
 class CircuitBreaker:
-    """Model that stops calling a failing provider until a probe of *probe* seconds succeeds."""
+    """Model that stops calling a failing provider until a probe (at most *probe* s) succeeds."""
 
     def __init__(self, model: Model, outages: CircuitStore, counters: UsageCounters, *, probe: float) -> None:
         self._model = model

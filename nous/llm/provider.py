@@ -102,7 +102,7 @@ def _is_plain(address: str) -> bool:
 
 
 def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
-    """Return *endpoint* with its key. Raises `Misconfigured` if it is unusable, or *is_needed*."""
+    """Return *endpoint* with its key. Raises `Misconfigured` if that is unusable, or missing."""
     key = (endpoint.api_key or "").strip()
     if is_needed and not key:
         own = f" or {endpoint.provider.upper()}_API_KEY" if endpoint.table == "llm" else ""

@@ -105,7 +105,7 @@ class ResponseStore(_RedisStore):
                 return None
 
     def save(self, question: Question, model: str, reply: Reply) -> Reply:
-        """Save *reply* unless one is stored, or its subject was invalidated; return the valid one."""
+        """Save *reply* unless one is stored or it was invalidated; return the stored or given one."""
         matter = question.matter
         keys = self._keys.invalidation_count(matter.scope), self._keys.answer(question, model)
         drops = "" if matter.invalidation_count is None else matter.invalidation_count

@@ -57,7 +57,7 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """Over: not written for *idle* seconds, past: for *since*. A *release* keeps its refusals."""
+    """A session is over after *idle* seconds, past after *since*; refusals are per *release*."""
 
     idle: float
     since: float

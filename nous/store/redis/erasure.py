@@ -257,7 +257,7 @@ class RedisLogs(StorePart):
         self._run = Scripts(client, package="nous.bus.redis")
 
     def hold(self, scope: Scope) -> None:
-        """Make commits wait with appending until `release`; one past its wait may append once."""
+        """Take or renew the lock by which commits wait to append; one past it may append once."""
         self._ask("SET", self._keys.rewriting(scope), "", "EX", _HELD)
 
     def release(self, scope: Scope) -> None:
