@@ -1,6 +1,6 @@
 """Read fact logs and vectors from Redis; read and set embedders' deduplication thresholds.
 
-The log is written by `nous.store.redis.plans` and `fact_log_rewrite`. A read takes one round trip if nothing was
+The log is written by `nous.store.redis.plans` and `.erasure`. A read takes one round trip if nothing was
 appended, or nothing with a vector; two otherwise, and three if the log was rewritten.
 """
 
