@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nous.bus.base import PublishReceipt
-    from nous.knowledge.known_fact import KnownFact
+    from nous.knowledge.statement import KnownFact
     from nous.retrieval.query import Hit
     from nous.services.memory import SessionMemory
 

@@ -11,11 +11,8 @@ import structlog
 from nous.domain.errors import NousError, Retryable
 
 _FIRST = 1.0
-_LONGEST = 8.0
-"""Seconds between two tries at most. Also the longest time until a recovered server is noticed."""
-_DOUBLINGS = 10
-"""More than the limit allows. Without this cap the power would overflow a float."""
-
+_LONGEST = 8.0  # seconds between two tries at most. Also the longest time until a recovered server is noticed
+_DOUBLINGS = 10  # more than the limit allows. Without this cap the power would overflow a float
 _FIRST_OF_CALL = 0.05
 _LONGEST_OF_CALL = 1.0
 """Seconds between two tries of a call. A server does not announce that it is back, so poll it."""
@@ -29,10 +26,7 @@ def retry_until_deadline(call: Callable[[], _Answer], *, seconds: float) -> _Ans
     """Call *call*, and retry it on transient errors for *seconds*. It has to be idempotent.
 
     So finished work is neither repeated nor blamed because the server was down when the result was to be written. The
-    wait between two tries doubles each time, up to a second.
-
-    Raises:
-        Retryable: the last failure.
+    wait between two tries doubles each time, up to a second. Raises the last failure, a `Retryable`.
     """
     until, pause = time.monotonic() + seconds, _FIRST_OF_CALL
     while True:
@@ -56,10 +50,7 @@ class RetryBackoff:
 
     @contextmanager
     def guard(self) -> Generator[None]:
-        """Log an error of the block instead of raising it; afterwards, pause for `wait`.
-
-        A task that dies would leave a process that looks healthy.
-        """
+        """Log an error of the block, so that its task lives on, and pause for `wait` afterwards."""
         try:
             yield
         except NousError as error:

@@ -25,9 +25,7 @@ Level = Literal["debug", "info", "warning", "error"]
 Form = Literal["auto", "json", "console"]
 
 _MINUTE = 60.0
-_MOST_KEYS = 1000
-"""Keys of seldom lines that are kept."""
-
+_MOST_KEYS = 1000  # keys of seldom lines that are kept
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -22,8 +22,7 @@ from nous.transcript.model import Transcript
 _log = structlog.stdlib.get_logger(__name__)
 
 _HOW_TO_COUNT = "write estimate or package.module:function"
-_SLACK = 3.0
-"""Seconds beyond its deadline after which a model call is abandoned."""
+_SLACK = 3.0  # seconds beyond its deadline after which a model call is abandoned
 
 
 def policy(settings: Settings, calibrations: RedisCalibrations | None = None) -> Policy:

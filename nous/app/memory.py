@@ -1,7 +1,4 @@
-"""Build the stores, embedder and vector indexes that memory queries read.
-
-It builds neither workers nor LLM clients, so that a command that only reads starts fast.
-"""
+"""Build what queries of memory read, and no workers or LLM clients, so that they start fast."""
 
 from contextlib import suppress
 
@@ -9,8 +6,7 @@ import redis
 import structlog
 
 from nous.domain.errors import NotAllowed, Unavailable
-from nous.embedding.base import Embedder
-from nous.embedding.cache import CachedEmbedder
+from nous.embedding.base import CachedEmbedder, Embedder
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.redis_server.client import Engine
 from nous.settings.model import Settings
@@ -56,10 +52,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def _indexes(settings: Settings, engine: Engine, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
-    """Return the vector indexes outside of this process; None where each process keeps its own.
-
-    A server that does not answer now, or lets this user only publish, is asked again when it is needed.
-    """
+    """Return the vector indexes outside of this process, asked when needed; None if it has own."""
     if settings.index.engine == "memory":
         return None
     try:

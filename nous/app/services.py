@@ -14,7 +14,7 @@ from nous.bus.redis.erasure import RedisBusErasure
 from nous.domain.events import FactsUnembedded, SessionEvent
 from nous.domain.scope import Scope
 from nous.domain.session_state import IDLE
-from nous.jobs.rq.erasure import RqErasure
+from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.decision import unembedded
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import Stores

@@ -40,23 +40,15 @@ def session_recovery(container: Container) -> SessionRecovery:
     )
 
 
-_SWEEPS = 12
-"""Sweeps between two audits of the counters: a minute with the default settings."""
-_SELDOM = 12
-"""Idle checks between two recoveries of sessions, at least: a recovery reads all dead letters."""
-_TIDY = 3600.0
-"""Seconds between two trims of the streams."""
+_SWEEPS = 12  # sweeps between two audits of the counters: a minute with the default settings
+_SELDOM = 12  # idle checks between two recoveries of sessions, at least: a recovery reads all dead letters
+_TIDY = 3600.0  # seconds between two trims of the streams
 
 
 def worker_process(
     container: Container, names: Iterable[str], *, open_quarantine: Callable[[str], None], also: Iterable[Loop] = ()
 ) -> WorkerProcess:
-    """Build the process that runs the named workers, and the loops in *also*.
-
-    Raises:
-        NotFound: one of the workers does not exist.
-        Misconfigured: the configured model cannot be used.
-    """
+    """Build a process of workers and of loops *also*. Raises `NotFound`, `Misconfigured`."""
     container.check_model()
     loops: list[Loop] = [*also]
     subscriptions = [container.subscription(name) for name in names]

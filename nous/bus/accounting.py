@@ -14,9 +14,7 @@ from nous.domain.events import Event
 from nous.domain.scope import Scope
 from nous.text.sanitize import shortened
 
-SKIPPED = "skipped:"
-"""Prefix of the counters of skipped events; the reason follows."""
-
+SKIPPED = "skipped:"  # prefix of the counters of skipped events; the reason follows
 _LONGEST = 100
 
 

@@ -42,18 +42,12 @@ class DeliveryState:
     by: str = ""
 
     def encode(self) -> bytes:
-        """Encode as JSON, which is compared byte by byte with the stored state.
-
-        Without an empty `by`: older releases, which do not know it, write the same bytes.
-        """
+        """Encode as JSON, compared byte by byte; an empty `by` is left out, as older releases do."""
         return orjson.dumps({name: value for name, value in asdict(self).items() if value or name != "by"})
 
     @classmethod
     def decode(cls, raw: bytes) -> "DeliveryState":
-        """Decode what `encode` wrote; ignore fields that a later release added.
-
-        What cannot be read becomes a first attempt that waits, so the delivery is retried.
-        """
+        """Decode; ignore newer fields. What cannot be read becomes a first attempt that waits."""
         try:
             return record_codec.decode(cls, raw)
         except Misconfigured:
@@ -136,8 +130,7 @@ class RetryPolicy:
         return ceiling * (0.5 + jitter / 2)
 
 
-MOST = 12
-"""Failures kept per delivery, and jobs of its attempts; `prelude.lua` has the same number."""
+MOST = 12  # failures kept per delivery, and jobs of its attempts; `prelude.lua` has the same number
 
 
 class AttemptOutcome(StrEnum):

@@ -20,9 +20,7 @@ from nous.domain.events import Event, kinds
 from nous.domain.scope import Scope
 from nous.knowledge.normalize import exact_form
 
-NOBODY = UUID(int=0)
-"""Placeholder for the id of an event that has none."""
-
+NOBODY = UUID(int=0)  # placeholder for the id of an event that has none
 _SCOPES = TypeAdapter(Scope)
 
 

@@ -19,9 +19,7 @@ from nous.knowledge.normalize import exact_form
 FORGOTTEN = "its session was forgotten"
 """Reason for skipping an event of an erased session that a foreign producer wrote into a stream."""
 
-SCOPE_NAME = "scope"
-"""Name of the tombstone of a whole scope: it holds the time of the erasure and blocks nothing."""
-
+SCOPE_NAME = "scope"  # name of the tombstone of a whole scope: it holds the time of the erasure and blocks nothing
 _FORM = "form:"
 
 

@@ -21,8 +21,7 @@ from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, whole
 from nous.text.sanitize import one_line
 
-_MOST = 100
-"""Letters that are listed unless there is a limit."""
+_MOST = 100  # letters that are listed unless there is a limit
 _ORIGIN = ("session_id", "scope", "source", "time", "dataref")
 _JSON_KEYS = {"letter_kind": "grave", "priority": "lane"}
 """JSON keys stay as scripts have read them since the start."""
@@ -135,10 +134,7 @@ def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
 
 
 def origin(raw: bytes | int, kind: str, *, at: datetime) -> dict[str, str]:
-    """Return where the event *raw*, accepted *at*, comes from; nothing if it is unreadable.
-
-    Its content is not shown, and credentials are masked: producers may put them anywhere.
-    """
+    """Return where the event *raw*, accepted *at*, comes from, masked; nothing if unreadable."""
     try:
         event = None if isinstance(raw, int) else decode(raw, type_hint=kind, accepted_at=at)
     except BadInput:

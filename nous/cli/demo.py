@@ -25,8 +25,7 @@ from nous.services.publisher import Published
 from nous.services.session_intake import SessionMetadata
 
 _SCOPE = Scope(project="demo")
-_TIMEOUT = 300.0
-"""Seconds for the bundled sessions. They take two; more means that something hangs."""
+_TIMEOUT = 300.0  # seconds for the bundled sessions. They take two; more means that something hangs
 
 
 @click.command()

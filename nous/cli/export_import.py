@@ -36,9 +36,7 @@ from nous.store.export_format import ExportedRecords, exported, line, read
 from nous.store.fact_rows import continuation
 from nous.transcript.io.byte_source import ByteSource
 
-_MOST_COMPLAINTS = 5
-"""Unusable lines that are reported with a reason; further ones are only counted."""
-
+_MOST_COMPLAINTS = 5  # unusable lines that are reported with a reason; further ones are only counted
 _LONGEST_LINE = 10_000_000
 _SAID = ("text", "category", "subject", "confidence", "event_date")
 _REFUSALS = 1000
@@ -68,10 +66,8 @@ def export_(app: App, target: str, *, scope: Sequence[Scope]) -> None:
 def written(target: str) -> Generator[BinaryIO]:
     """Open *target* for writing, or standard output if it is `-`.
 
-    The file appears once it is complete. It gets the permissions of the file that it replaces.
-
-    Raises:
-        BadInput: it cannot be written.
+    The file appears once it is complete. It gets the permissions of the file that it replaces. Raises `BadInput` if it
+    cannot be written.
     """
     if target == "-":
         yield sys.stdout.buffer
@@ -152,8 +148,7 @@ def _complain(refused: Sequence[str], *, is_all: bool) -> None:
 def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) -> Iterator[ExportedRecords]:
     """Yield the records in the lines of *stream*; report unusable lines by number to *complain*.
 
-    Raises:
-        BadInput: a line is longer than any record: the rest is not read.
+    Raises `BadInput` if a line is longer than any record: the rest is not read.
     """
     number = 0
     while raw := stream.readline(_LONGEST_LINE + 1):
@@ -209,10 +204,7 @@ def _times(record: Episode | Row) -> Sequence[datetime | None]:
 
 
 def keep(container: Container, episode: Episode) -> bool:
-    """Store *episode* without its forgotten candidate facts; return whether it was stored.
-
-    It is not stored if its session has an episode already, or was forgotten.
-    """
+    """Store *episode* without forgotten facts; false if its session has one or was forgotten."""
     while not (container.memory.episodes.get(episode.scope, episode.id) or _is_forgotten(container, episode)):
         wanted = without_candidates(episode, container.tombstones.forms(episode.scope))
         if not isinstance(container.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Conflict):
@@ -237,10 +229,8 @@ def _announce(container: Container, episodes: Iterable[Episode]) -> None:
 def add_rows(container: Container, scope: Scope, rows: Sequence[Row]) -> tuple[Counter[type], MergeResult]:
     """Add the rows that the log of *scope* lacks.
 
-    Return how many of each kind, and what was left out. Forgotten facts stay forgotten.
-
-    Raises:
-        Retryable: other writers keep adding or forgetting facts.
+    Return how many of each kind, and what was left out. Forgotten facts stay forgotten. Raises `Retryable` if other
+    writers keep adding or forgetting facts.
     """
     added = Counter[type]()
     for _ in range(_REFUSALS):

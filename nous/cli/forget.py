@@ -19,8 +19,7 @@ from nous.services.erasure import ErasureReceipt
 from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession, ErasureRequest
 from nous.store.base import NO_VECTORS
 
-_MOST = 5
-"""Sessions and facts that are listed; further ones are only counted."""
+_MOST = 5  # sessions and facts that are listed; further ones are only counted
 
 
 @click.command()

@@ -41,12 +41,9 @@ DECLINED = 6
 DEFECT = 70
 INTERRUPTED = 130
 
-_LONGEST = 3000
-"""Characters of a message at most: names that are refused may be of any length."""
+_LONGEST = 3000  # characters of a message at most: names that are refused may be of any length
 
-LARGEST_LIMIT = 1_000_000
-"""The most entries that a `--limit` can ask for."""
-
+LARGEST_LIMIT = 1_000_000  # the most entries that a `--limit` can ask for
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
     0: "success",
@@ -71,10 +68,7 @@ _CODES: tuple[tuple[type[NousError], int], ...] = (
 
 @dataclass(frozen=True)
 class App:
-    """Settings and connections of one invocation, which commands get by `click.pass_obj`.
-
-    What a command does not use is neither imported nor connected.
-    """
+    """Settings and connections of one invocation (`click.pass_obj`), made on first use."""
 
     config_path: Path | None = None
 
@@ -160,10 +154,7 @@ class Frame(click.Group):
         renamed: Mapping[str, str] = MappingProxyType({}),
         **options: Any,
     ) -> None:
-        """List the commands of *table*.
-
-        Those *unlisted* run as well, and all run under the earlier names in *renamed* (old name to new).
-        """
+        """List the commands of *table*; run *unlisted* ones, and *renamed* ones (old to new), too."""
         super().__init__(**options)
         self._table = {command.name: command for command in table}
         known = {**self._table, **{command.name: command for command in unlisted}}

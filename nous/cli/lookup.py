@@ -16,12 +16,9 @@ from nous.store.base import NO_VECTORS
 if TYPE_CHECKING:
     from nous.app.container import Container
 
-ALL = 10**9
-"""Limit that stands for all episodes of a scope."""
-
+ALL = 10**9  # limit that stands for all episodes of a scope
 _MOST_NAMED = 5
-_SHORTEST = 4
-"""Characters that an id prefix needs to name a fact or a session."""
+_SHORTEST = 4  # characters that an id prefix needs to name a fact or a session
 
 
 @contextmanager
@@ -94,11 +91,9 @@ def _refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
 def session_of(name: str, container: "Container", scope: Scope) -> str:
     """Return the id of the one session that begins with *name*, or *name* if there is none.
 
-    It reads all streams, so call it only for people, and after an exact lookup has failed.
-
-    Raises:
-        NotFound: the session of that name was forgotten.
-        BadInput: several begin with *name*, or one does and *name* is too short.
+    It reads all streams, so call it only for people, and after an exact lookup has failed. Raises `NotFound` if the
+    session of that name was forgotten, and `BadInput` if several begin with *name*, or one does and *name* is too
+    short.
     """
     _refuse_forgotten(name, container, scope)
     found = [each for each in sessions_of(container, scope) if each.startswith(name)]
@@ -108,11 +103,8 @@ def session_of(name: str, container: "Container", scope: Scope) -> str:
 def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
     """Return the episode with an id, or a session id, that is or begins with *name*.
 
-    An exact session id comes first.
-
-    Raises:
-        NotFound: there is none in *scope*, or the session was forgotten.
-        BadInput: several ids begin so, or *name* is too short or cannot be an id.
+    An exact session id comes first. Raises `NotFound` if there is none in *scope*, or the session was forgotten, and
+    `BadInput` if several ids begin so, or *name* is too short or cannot be an id.
     """
     stored = container.memory.episodes
     if exact := stored.get(scope, episode_id(scope, checked_name(name, "the id of a session"))):

@@ -1,7 +1,4 @@
-"""Print command output: tables, text lines or JSON; notes on stderr; confirmation prompts.
-
-On a terminal, tables and quotes are cut to its width. In a pipe or a file nothing is cut.
-"""
+"""Print tables, text or JSON (cut on a terminal only), notes and confirmation prompts."""
 
 import re
 import shutil
@@ -36,10 +33,7 @@ _CLASS = re.compile(r"\b(?:Model[A-Z][a-z]+|TokenBudgetExceeded|AllowanceSpent|A
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print *text* for people, without control sequences that could steer their terminal.
-
-    It may quote text from any source.
-    """
+    """Print *text* from any source, without control sequences that could steer a terminal."""
     click.echo(readable(text), err=err)
 
 
@@ -49,10 +43,7 @@ def note(text: str) -> None:
 
 
 def render(records: Any, lines: Iterable[str], *, as_json: bool, empty: str = "") -> None:
-    """Print *records* as JSON or *lines* as text; *empty* if there are no lines.
-
-    Both may be generators: only the one that is printed is computed.
-    """
+    """Print *records* as JSON or *lines* as text, or *empty*. Only what is printed is computed."""
     if as_json:
         print_json(records)
     else:
@@ -77,10 +68,7 @@ def _plain(value: Any) -> Any:
 
 
 def table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, str] | Sequence[str]) -> str:
-    """Format *columns* of *records* as a table; the last one is cut on a terminal.
-
-    Columns are keys of the records, or map keys to headings.
-    """
+    """Format *columns* (keys, or keys to headings); on a terminal the last one is cut."""
     heads = columns if isinstance(columns, Mapping) else {each: each.replace("_", " ") for each in columns}
     rows = [tuple(heads.values()), *(tuple(_cell(record[key]) for key in heads) for record in records)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)][:-1]

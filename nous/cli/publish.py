@@ -33,14 +33,9 @@ from nous.transcript.detect import UnknownFormat
 from nous.transcript.discovery import below
 from nous.transcript.load import accessing
 
-_LONGEST = 32
-"""Characters of an outcome in the table; `nous status SESSION` shows all of it."""
-
-_POLL_INTERVAL = 0.2
-"""Seconds between two polls: producers get no notification when a session is finished."""
-
-_RESTART = 5.0
-"""Seconds for which a worker may be absent: a process that restarts is not missed."""
+_LONGEST = 32  # characters of an outcome in the table; `nous status SESSION` shows all of it
+_POLL_INTERVAL = 0.2  # seconds between two polls: producers get no notification when a session is finished
+_RESTART = 5.0  # seconds for which a worker may be absent: a process that restarts is not missed
 
 Submitted = tuple[str, Published]
 """A session that was published, with the path that it came from."""

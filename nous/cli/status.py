@@ -23,6 +23,7 @@ from nous.jobs.rq.worker_stats import dispatched, queues_of, workers_seen
 from nous.llm.base import Failure
 from nous.redis_server.safety_check import write_trouble
 from nous.store.base import NO_VECTORS
+from nous.text.language import tables
 
 if TYPE_CHECKING:
     from nous.services.session_lifecycle import ChainStep
@@ -269,25 +270,7 @@ def _known(container: Container) -> tuple[int, int | None]:
     return sessions, facts
 
 
-_FAMILIES = {
-    "nous_events_total": "Events delivered to a worker, by outcome.",
-    "nous_in_flight": "Events delivered to a worker and not finished.",
-    "nous_accounts_balance": "Delivered events that are unaccounted for. Alert unless it is 0; `nous status` says why.",
-    "nous_waiting": "Events not yet delivered to a worker, if known.",
-    "nous_oldest_pending_seconds": "Age of the oldest event in flight; 0 if there is none.",
-    "nous_lease_seconds": "Configured lease, to compare ages with.",
-    "nous_processes": "Processes that run a worker, as far as visible from here.",
-    "nous_dead_letters": "Dead letters (dead or parked); alert when it rises.",
-    "nous_model_answers_total": "Answers of a model: new, cached, asked for again.",
-    "nous_model_failures_total": "Failed model calls, and unusable answers.",
-    "nous_model_tokens_total": "Tokens that a model has read and written.",
-    "nous_redactions_total": "Secrets that were replaced, by rule and place.",
-    "nous_model_out_since_seconds": "Unix time at which a model stopped answering.",
-}
-"""Meaning of each family of metrics; those whose names end in `_total` are counters, the others gauges."""
-
-_Sample = tuple[str, int, dict[str, str]]
-"""Family, value and labels; an empty label is left out."""
+_Sample = tuple[str, int, dict[str, str]]  # family, value and labels; an empty label is left out
 
 
 @click.command()
@@ -303,7 +286,7 @@ def metrics(app: App) -> None:
 
 def _metric_lines(samples: Iterable[_Sample]) -> Iterator[str]:
     # Spec: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
-    for family, text in _FAMILIES.items():
+    for family, text in tables("nous.cli", "metrics").items():
         kind = "counter" if family.endswith("_total") else "gauge"
         yield from (f"# HELP {family} {text}", f"# TYPE {family} {kind}")
         for name, value, labels in samples:

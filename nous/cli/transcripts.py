@@ -2,10 +2,12 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from time import process_time
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
@@ -27,7 +29,7 @@ from nous.transcript import (
     parse_transcript,
     read_transcript,
 )
-from nous.transcript.format_survey import Row, Survey, survey
+from nous.transcript.discovery import below
 from nous.transcript.load import damage, located, refusal, split_sessions
 from nous.transcript.parsing.turns import EXTRAS
 from nous.transcript.render.terminal import legible, transcript_as_json
@@ -143,6 +145,48 @@ def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
     refused = {legible(str(path)): reason for path, reason in found.refused.items()}
     objects = {"formats": dict(sorted(found.rows.items())), "refused": refused}
     render(objects, _survey_lines(found, refused), as_json=as_json)
+
+
+@dataclass(slots=True)
+class Row:
+    """Totals of the files of one format. `seconds` are CPU time."""
+
+    files: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    entries: Counter[Kind] = field(default_factory=Counter[Kind])
+    skipped: Counter[str] = field(default_factory=Counter[str])
+    problems: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    rows: dict[str, Row] = field(default_factory=dict[str, Row])
+    refused: dict[Path, str] = field(default_factory=dict[Path, str])
+
+
+def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
+    """Read every file in and below *paths*; refuse those without a session, and bad folders."""
+    found = Survey()
+    refuse = found.refused.__setitem__
+    for path in chain.from_iterable(below(path, refuse) if path.is_dir() else (path,) for path in paths):
+        began = clock()
+        try:
+            transcript = read_transcript(path)
+        except BadInput as error:
+            found.refused[path] = str(error)
+            continue
+        if reason := refusal(transcript):
+            found.refused[path] = f"it {reason}"
+            continue
+        row = found.rows.setdefault(transcript.format, Row())
+        row.files += 1
+        row.bytes += transcript.bytes
+        row.seconds += clock() - began
+        row.entries.update(entry.kind for entry in transcript)
+        row.skipped.update(transcript.skipped)
+        row.problems += len(transcript.problems)
+    return found
 
 
 def _survey_lines(found: Survey, refused: Mapping[str, str]) -> Iterator[str]:

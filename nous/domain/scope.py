@@ -6,14 +6,12 @@ from uuid import UUID
 
 from nous.domain.errors import BadInput
 
-LONGEST_PART = 200
-"""Maximum characters of one part of a scope, so that a key built from it stays short."""
+LONGEST_PART = 200  # maximum characters of one part of a scope, so that a key built from it stays short
 
 NO_SESSION = "no session (nous)"
 """Placeholder session of an event that belongs to none, and of its consequences. No session has this id."""
 
-LONGEST_NAME = 400
-"""Maximum characters of a session or agent id."""
+LONGEST_NAME = 400  # maximum characters of a session or agent id
 
 
 @dataclass(frozen=True, slots=True, order=True)

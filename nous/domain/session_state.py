@@ -15,8 +15,7 @@ from nous.domain.scope import Scope
 if TYPE_CHECKING:
     from nous.domain.events import SessionEnded, SessionTouched
 
-_SKEW = timedelta(days=1)
-"""Maximum clock skew."""
+_SKEW = timedelta(days=1)  # maximum clock skew
 
 
 def is_ahead(moment: datetime, now: datetime) -> bool:
@@ -29,8 +28,7 @@ def not_ahead(moment: datetime, now: datetime) -> datetime:
     return now if is_ahead(moment, now) else moment
 
 
-IDLE = "idle"
-"""Reason of an end that no agent reported: the session was idle for a while."""
+IDLE = "idle"  # reason of an end that no agent reported: the session was idle for a while
 
 _LINGERING = timedelta(minutes=1)
 """How much later than the last entry of its transcript a session's heartbeat may be."""

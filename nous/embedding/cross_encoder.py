@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
-LONGEST_PAIR = 512
-"""Maximum word pieces of both texts together."""
+LONGEST_PAIR = 512  # maximum word pieces of both texts together
 
 
 class CrossEncoder:
@@ -28,11 +27,7 @@ class CrossEncoder:
         self._folder = folder
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return the probability that the texts of each pair say the same.
-
-        Raises:
-            Misconfigured: the model cannot be loaded or has another output.
-        """
+        """Return how probably the texts of each pair say the same. Raises `Misconfigured`."""
         return [self._score(one, other) for one, other in pairs]
 
     def _score(self, one: str, other: str) -> float:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def vectors(body: bytes, *, count: int) -> "NDArray[np.float32]":
     """Return the vectors of *count* texts, at least 1, by their indices, scaled to length 1.
 
-    Raises:
-        ValueError: one is missing or repeated, lengths differ, or one of them has no direction; the text says which.
+    Raises `ValueError` if one is missing or repeated, lengths differ, or one of them has no direction; the text says
+    which.
     """
     try:
         items = sorted(orjson.loads(body)["data"], key=lambda item: item["index"])
@@ -42,11 +42,8 @@ MOST_TEXTS = 256
 MOST_CHARACTERS = 200_000
 """Maximum characters in one request: OpenAI takes 300,000 tokens, and a character is seldom more than one."""
 
-LONGEST_TEXT = 8_000
-"""Maximum characters of a text that are sent: OpenAI rejects more than 8,192 tokens."""
-
-_NOTHING = "(nothing)"
-"""Sent for a text without words, which OpenAI rejects."""
+LONGEST_TEXT = 8_000  # maximum characters of a text that are sent: OpenAI rejects more than 8,192 tokens
+_NOTHING = "(nothing)"  # sent for a text without words, which OpenAI rejects
 
 
 class EmbeddingServer(Protocol):

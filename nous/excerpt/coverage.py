@@ -19,13 +19,9 @@ from nous.excerpt.strategy import Choice
 from nous.text.language import words
 from nous.text.sentences import Span, sentences
 
-WORTH = 1000
-"""Worth of a term that occurs once."""
-
+WORTH = 1000  # worth of a term that occurs once
 IDENTIFIER_WORTH = 2.5
-OFTEN = 0.5
-"""Worth added for every e-fold increase in the sentences that have the term."""
-
+OFTEN = 0.5  # worth added for every e-fold increase in the sentences that have the term
 _IDENTIFIER = re.compile(r"\d|[_./:@#$+]|[a-z][A-Z]|-.*-")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _ENDS = (". ", ": ", ".\n", ":\n")
@@ -165,22 +161,12 @@ _MARK, _LABEL_AND_GAP = 10, 45
 """Overhead of a unit in characters: in an item that is already shown, and (approximately) in one that is not."""
 
 _LEAST_ROOM = 24
-_WORTH_OF_ANY = WORTH // 2
-"""Worth of a unit without new terms, so that no room is left unused."""
-
-_OPENING = 80
-"""Characters at the start of a sentence that are enough to classify it."""
-
-_NARRATED = 0.6
-"""Factor for a sentence in which the agent only announces its next step."""
-
-_LEADING = 0.3
-"""Factor for a sentence that only introduces the next one, which may not be shown."""
-
+_WORTH_OF_ANY = WORTH // 2  # worth of a unit without new terms, so that no room is left unused
+_OPENING = 80  # characters at the start of a sentence that are enough to classify it
+_NARRATED = 0.6  # factor for a sentence in which the agent only announces its next step
+_LEADING = 0.3  # factor for a sentence that only introduces the next one, which may not be shown
 _AS_BEGINNING, _AS_END, _AS_QUESTION = 2.0, 1.5, 4.0
-_SHORT_ANSWER = 30
-"""An answer of up to so many characters, such as "Yes, do that", needs its question."""
-
+_SHORT_ANSWER = 30  # an answer of up to so many characters, such as "Yes, do that", needs its question
 _ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3, Role.SUMMARY: 1.5}
 
 

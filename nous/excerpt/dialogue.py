@@ -9,11 +9,9 @@ what a cut saves.
 """
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from math import exp, fsum, prod
 from typing import NamedTuple
 
@@ -31,7 +29,7 @@ from nous.excerpt.layout import (
     most_added,
 )
 from nous.excerpt.strategy import Choice
-from nous.text.language import words
+from nous.text.language import tables, words
 from nous.text.sentences import Span, sentences
 
 _FEWEST_EACH = 10
@@ -58,8 +56,7 @@ _TOPIC, _MOST_TOPICS = 0.2, 12
 _RARE, _MOST_RARE, _USUAL_RARE = 0.5, 4.0, 1.5
 _FEWEST_WORDS = 4
 _SHORTEST_TOPIC = 3
-_SHORTEST_PAST = 5
-"""Shortest past form to recognize: a shorter word with such an ending seldom is one."""
+_SHORTEST_PAST = 5  # shortest past form to recognize: a shorter word with such an ending seldom is one
 
 _TOPIC_WORD, _FIGURE, _LONG_ENOUGH = "topic", "figure", "long enough"
 """Signs of a word that no list of `talk.toml` gives."""
@@ -111,8 +108,7 @@ def _read(found: Sequence[str]) -> tuple[set[str], frozenset[str]]:
 
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
-    lists = tomllib.loads(files("nous.excerpt").joinpath("talk.toml").read_text("utf-8"))
-    return {name: frozenset(text.split()) for name, text in lists.items()}
+    return {name: frozenset(text.split()) for name, text in tables("nous.excerpt", "talk").items()}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -140,8 +136,7 @@ def _worth(signs: frozenset[str]) -> float:
 WHOLE = 600
 _LONGEST_PIECE = 400
 _ROUNDS = 3
-_ENDS_SHARE = 1 / 8
-"""Maximum share of the room for the first turn, and for the last."""
+_ENDS_SHARE = 1 / 8  # maximum share of the room for the first turn, and for the last
 
 
 class _Part(NamedTuple):

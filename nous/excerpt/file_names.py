@@ -12,20 +12,14 @@ from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
 from nous.transcript.tool_actions import Action, removed_by, written_files
 
-_LOOKED_AT = 2000
-"""Characters of a call or result to search for a project path."""
-
+_LOOKED_AT = 2000  # characters of a call or result to search for a project path
 _MOST_LOOKED_AT = 500
-_MOST_MENTIONS = 50
-"""Positions per text to check for a project path."""
-
+_MOST_MENTIONS = 50  # positions per text to check for a project path
 _DEEPEST = 32
 _IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~%*?$\\")
 _OPENS_A_PATH = frozenset(" \t\n\r'\"`([{<>=,;|&!")
 _SHALLOWEST = 2
-MOST = 0.75
-"""Share of the paths that must be inside a directory to strip it. The other paths are shown in full."""
-
+MOST = 0.75  # share of the paths that must be inside a directory to strip it. The other paths are shown in full
 _TELLING = frozenset({Kind.TOOL_CALL, Kind.TOOL_RESULT})
 _PUT_BEFORE = ("./", "a/", "b/")
 
@@ -139,9 +133,7 @@ def _last_part(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-FILES_SHARE = 0.10
-"""Maximum share of the budget for the line of edited files."""
-
+FILES_SHARE = 0.10  # maximum share of the budget for the line of edited files
 _EDITED, _SPARED, _REMOVED = "Files edited: ", "Edits refused or failed: ", "Removed again: "
 _BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 

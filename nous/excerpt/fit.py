@@ -27,8 +27,7 @@ BUDGET = 8000
 Unit = Literal["chars", "tokens"]
 
 _ROUNDS = 10
-_CLOSE_ENOUGH = 97
-"""Percentage of a token budget at which the search ends."""
+_CLOSE_ENOUGH = 97  # percentage of a token budget at which the search ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +84,7 @@ def fit(
 
     The excerpt is in chronological order, with a mark for every gap. Labels and marks count. If everything that was
     said fits, it is included whole. The budget is in characters, or in tokens as *count* counts them. Deterministic.
-
-    Raises:
-        BadInput: the budget is negative, or there is no such strategy or unit.
+    Raises `BadInput` if the budget is negative, or there is no such strategy or unit.
     """
     if budget < 0:
         raise BadInput(f"a budget of {budget} {unit}: it has to be 0 or more")
@@ -165,16 +162,10 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
     return best
 
 
-ONE_PASS = 4
-"""Maximum text, in budgets, for which one excerpt holds everything that matters."""
-
-PER_WINDOW = 3
-"""Text, in budgets, that each of several windows covers if there are enough windows."""
-
+ONE_PASS = 4  # maximum text, in budgets, for which one excerpt holds everything that matters
+PER_WINDOW = 3  # text, in budgets, that each of several windows covers if there are enough windows
 MOST_WINDOWS = 8
-CONTEXT_SHARE = 0.15
-"""Maximum share of a window's budget for what came before it."""
-
+CONTEXT_SHARE = 0.15  # maximum share of a window's budget for what came before it
 _LEAST_CONTEXT = 80
 _BEGAN = "[The session began with] "
 _BEFORE = "[Just before] "
@@ -216,10 +207,8 @@ def windows(
     """Split *transcript* into at most *most* windows; into one up to `ONE_PASS` budgets.
 
     Windows begin at a turn, unless a turn is longer than a window. To be read alone, all but the first begin with
-    context: the start of the session and the turn before, cut to `CONTEXT_SHARE`.
-
-    Raises:
-        BadInput: as `fit`, and if *most* is less than 1.
+    context: the start of the session and the turn before, cut to `CONTEXT_SHARE`. Raises `BadInput` as `fit` does, and
+    if *most* is less than 1.
     """
     if most < 1:
         raise BadInput(f"at most {most} windows: it has to be 1 or more")
@@ -298,10 +287,7 @@ def _below(
 def truncate_transcript(text: str, max_chars: int = BUDGET) -> str:
     """Return *text* if it has at most *max_chars* characters, else what `fit` keeps of it.
 
-    Text without recognizable turns keeps its beginning and its end.
-
-    Raises:
-        BadInput: *max_chars* is negative.
+    Text without recognizable turns keeps its beginning and its end. Raises `BadInput` if *max_chars* is negative.
     """
     if len(text) <= max_chars:
         return text

@@ -52,12 +52,8 @@ GLIMPSE = 24
 FLOOR_SHARE = 0.65
 """Share of the room left by a guarantee for items that it cut; the rest is for errors and coverage."""
 
-SIDE_EFFECTS_SHARE = 0.6
-"""Maximum share of the room left by a guarantee for side effects that it does not include."""
-
-ERRORS_SHARE = 0.15
-"""Maximum share of the room for errors, out of what the guarantees leave."""
-
+SIDE_EFFECTS_SHARE = 0.6  # maximum share of the room left by a guarantee for side effects that it does not include
+ERRORS_SHARE = 0.15  # maximum share of the room for errors, out of what the guarantees leave
 _FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9.0, 6.0
 _DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.TASK, Role.TEAMMATE})
 """Roles that may hold a pasted plan or a text with headings, where an outline says more than the end."""

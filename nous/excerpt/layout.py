@@ -20,11 +20,8 @@ _WORTH_COUNTING = 400
 _LONGEST_WORD = 24
 _HEADING = re.compile(r"^#{1,6} \S[^\n]*", re.MULTILINE)
 _FEWEST_HEADINGS = 3
-HEADINGS_SHARE = 0.15
-"""Maximum share of the room for the headings of a cut document."""
-
-HEAD = 2 / 3
-"""Share of a cut text that is its beginning; the rest is its end."""
+HEADINGS_SHARE = 0.15  # maximum share of the room for the headings of a cut document
+HEAD = 2 / 3  # share of a cut text that is its beginning; the rest is its end
 
 
 def mark(omitted: int) -> str:
@@ -174,9 +171,7 @@ def _outside_of_ticks(span: Span, blocks: tuple[Fence, ...]) -> Span:
     return start, max(start, end)
 
 
-_NEW_LINE = "\n"
-"""Separator before a code block, which cannot begin on the line of a label."""
-
+_NEW_LINE = "\n"  # separator before a code block, which cannot begin on the line of a label
 _NOUNS = ("turn", "tool call", "error")
 
 Taken = Mapping[int, tuple[Span, ...]]

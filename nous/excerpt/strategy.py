@@ -42,11 +42,8 @@ class Strategy:
     add: Callable[[Items, Choice, int], Choice] | None = None
 
 
-_LEAST = 16
-"""Characters of room below which the search stops: about the length of a label."""
-
-_LONGEST_GAP = 80
-"""Upper bound for the mark that is saved when the last item of a gap is shown."""
+_LEAST = 16  # characters of room below which the search stops: about the length of a label
+_LONGEST_GAP = 80  # upper bound for the mark that is saved when the last item of a gap is shown
 
 
 def whole_in_order(items: Items, order: Iterable[int], *, kept: Choice, room: int) -> Choice:

@@ -9,17 +9,14 @@ from typing import cast
 import orjson
 
 from nous.excerpt.items import Item, Items, Role, unlike_ours
+from nous.excerpt.layout import back_to_a_blank
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript, Trust
 from nous.transcript.tool_summary import BOOKKEEPING
 
-LONGEST = 320
-"""Maximum characters to show of an error; anything longer is a log."""
-
+LONGEST = 320  # maximum characters to show of an error; anything longer is a log
 _LINES = 3
-_FAILURE_HEAD = 200
-"""Characters at the start of a result that are searched for an error."""
-
+_FAILURE_HEAD = 200  # characters at the start of a result that are searched for an error
 _LOOKED_AT = 4000
 _NEW_LINE = "\n"
 _TELLING = re.compile(
@@ -63,16 +60,10 @@ def _plain(text: str) -> str:
     return _TAG.sub("", _ANSI.sub("", text.replace("\r", "\n")))
 
 
-LEAST, MOST = 150, 900
-"""Minimum and maximum characters to consider per output, depending on the room."""
-
+LEAST, MOST = 150, 900  # minimum and maximum characters to consider per output, depending on the room
 OUTPUTS_AT_MOST = MOST + 100
-_CONSIDERED = 6
-"""Ratio of outputs to consider to the room for them."""
-
-_HEAD = 2 / 3
-"""Share of a cut output that is its beginning: most tools report first, tests report last."""
-
+_CONSIDERED = 6  # ratio of outputs to consider to the room for them
+_HEAD = 2 / 3  # share of a cut output that is its beginning: most tools report first, tests report last
 LONGEST_LINE = 160
 _ODD_TOOL = re.compile(r"[^\w .:/-]|.{41}")
 _OPENS_JSON = frozenset("{[")
@@ -129,11 +120,7 @@ def _readable(text: str, most: int) -> str:
         return text
     head = int(most * _HEAD)
     tail = text.find("\n", len(text) - most + head) + 1 or len(text)
-    return f"{text[: _back_to_a_blank(text, head)]}\n{text[tail:]}"
-
-
-def _back_to_a_blank(text: str, end: int) -> int:
-    return max(text.rfind("\n", 0, end), text.rfind(" ", 0, end), 0) or end
+    return f"{text[: back_to_a_blank(text, head)]}\n{text[tail:]}"
 
 
 def leaves(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:

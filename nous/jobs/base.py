@@ -11,8 +11,7 @@ from uuid import UUID
 from nous.bus.base import Delivery, DeliveryRef, Priority
 
 _USUAL = "nous"
-_BETWEEN = "--"
-"""Separates the prefix of an installation from the name. No worker's name contains it."""
+_BETWEEN = "--"  # separates the prefix of an installation from the name. No worker's name contains it
 _JOB = re.compile(r"(?P<worker>.+)--(?P<event>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})--\d+")
 _FOR_IDS = str.maketrans({"_": "__", ".": "_-"})
 """Escapes a prefix for job ids, where RQ allows letters, digits, `_` and `-`. Distinct prefixes stay distinct."""

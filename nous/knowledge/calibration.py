@@ -64,11 +64,7 @@ def shipped() -> tuple[Pair, ...]:
 
 
 def calibrate(pairs: Sequence[Pair], embed: Embed, *, embedder_id: str) -> Calibration:
-    """Find the merge threshold for the embedder that *embed* calls.
-
-    Raises:
-        BadInput: *embed* returns something other than unit vectors. Errors of *embed* pass through.
-    """
+    """Find the merge threshold of *embed*. Raises its errors, and `BadInput` for odd vectors."""
     scored = [*_scored(pairs, embed)]
     one_sided = _threshold([each for each in scored if each.is_one_sided])
     merged = [

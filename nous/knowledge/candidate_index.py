@@ -31,11 +31,9 @@ class CandidateIndex(Protocol):
     def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> Sequence[Proposals]:
         """Return facts whose cosine with a row of *vectors* is >= *floor*, for each row.
 
-        The rows are unit vectors. The facts are those of the log at version *at*.
-
-        Raises:
-            IndexUnavailable: the index did not answer; only texts can be compared.
-            Retryable: the log or the index was rebuilt meanwhile.
+        The rows are unit vectors. The facts are those of the log at version *at*. Raises `IndexUnavailable` if the
+        index did not answer, so only texts can be compared, and `Retryable` if the log or the index was rebuilt
+        meanwhile.
         """
         ...
 
@@ -46,18 +44,13 @@ class CandidateIndexes(Protocol):
     def of(self, scope: Scope, *, embedder: str, dim: int) -> CandidateIndex: ...
 
     def rebuild(self, scope: Scope, *, embedder: str, dim: int) -> int:
-        """Rebuild the index of *scope* from its log; return how many facts it then searches.
-
-        Raises what `CandidateIndex.near` raises.
-        """
+        """Rebuild the index of *scope* from its log; return its size. Raises what `near` raises."""
         ...
 
     def erase(self, scope: Scope) -> int:
         """Remove every index of *scope*; return how many there were.
 
-        Remove erased facts from the log first: an index that is needed later is rebuilt from what is left there.
-
-        Raises:
-            IndexUnavailable: the index did not answer.
+        Remove erased facts from the log first: an index that is needed later is rebuilt from what is left there. Raises
+        `IndexUnavailable` if the index did not answer.
         """
         ...

@@ -36,10 +36,7 @@ Waiting = TypeVar("Waiting", FactsUnembedded, EpisodesUnembedded)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnContext:
-    """Context in which facts are learned; `adjudications` settle pairs that texts leave open.
-
-    `stated_forms` has the exact forms of all candidates of the source.
-    """
+    """Context of learning: `adjudications` of open pairs, `stated_forms` of all candidates."""
 
     scope: Scope
     source: Source
@@ -204,10 +201,7 @@ def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
 def announcements(
     cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime, waits: bool = False
 ) -> Iterator[Event]:
-    """Yield the events of *decisions* by the worker *by*; a successor's event comes first.
-
-    The last one announces that facts wait for vectors, if any *waits*.
-    """
+    """Yield the events of *decisions*, successors first; one more if any fact *waits*."""
     announced: list[tuple[type[Event], dict[str, Any]]] = [*chain.from_iterable(map(_announced, decisions))]
     for index, (kind, data) in enumerate([*announced, *([(FactsUnembedded, {})] if waits else [])]):
         yield kind.after(cause, by=by, index=index, at=at, **data)
@@ -245,11 +239,5 @@ def unembedded(kind: type[Waiting], scope: Scope, *, state: str, at: datetime) -
     nouns = "" if issubclass(kind, FactsUnembedded) else " episodes"
     event_id = uuid5(NAMESPACE, f"unembedded{nouns}\n{scope}\n{state}")
     return kind(
-        id=event_id,
-        time=at,
-        source="nous",
-        scope=scope,
-        agent_id="default",
-        session_id=NO_SESSION,
-        trace_id=event_id,
+        id=event_id, time=at, source="nous", scope=scope, agent_id="default", session_id=NO_SESSION, trace_id=event_id
     )

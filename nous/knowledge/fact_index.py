@@ -13,9 +13,8 @@ from uuid import UUID
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded
 from nous.knowledge.candidate_index import CandidateIndex, Proposals
-from nous.knowledge.known_fact import Earlier, KnownFact
 from nous.knowledge.normalize import exact_form, subject_form
-from nous.knowledge.statement import MOST_CONTRADICTED, IsLater, Namesakes, Neighbour, Statement
+from nous.knowledge.statement import MOST_CONTRADICTED, Earlier, IsLater, KnownFact, Namesakes, Neighbour, Statement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 
 Near = list[tuple[UUID, float]]
 
-MOST_NEAR = 1000
-"""Maximum number of neighbors that are returned, the nearest."""
+MOST_NEAR = 1000  # maximum number of neighbors that are returned, the nearest
 
 
 class FactIndex:
@@ -79,11 +77,7 @@ class FactIndex:
     def extend(
         self, rows: Iterable[Row], vectors: "VectorsById", *, slots: Mapping[UUID, int] = MappingProxyType({})
     ) -> None:
-        """Apply *rows* in log order, with vectors by fact and their slots in the log.
-
-        Raises:
-            Misconfigured: a vector of this embedder does not have its dimension.
-        """
+        """Apply *rows* in log order, with vectors and slots by fact. Raises `Misconfigured`."""
         for row in rows:
             match row:
                 case Learned():
@@ -119,10 +113,7 @@ class FactIndex:
         return (known for known in found if known.is_current and not known.is_embedded)
 
     def revisions(self, form: str) -> tuple[KnownFact, ...]:
-        """Return the fact that was stated in this exact form, then each fact that superseded it.
-
-        The last one is current or was contradicted. Empty if no fact has this form.
-        """
+        """Return the fact stated in this form, then each successor; nothing if there is none."""
         return tuple(self._line_of(self._by_form.get(form)))
 
     def _line_of(self, fact_id: UUID | None) -> Iterator[KnownFact]:
@@ -195,10 +186,7 @@ class FactIndex:
         return lambda fact_id: self[fact_id].said_at > at
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
-        """Return current facts whose cosine with *vector* is at least *floor*, nearest first.
-
-        At most `MOST_NEAR`. Raises what `CandidateIndex.near` raises.
-        """
+        """Return the nearest current facts within *floor*, at most `MOST_NEAR`. Raises as the index."""
         [found] = self._near([vector], floor)
         return [
             Neighbour(fact_id=fact_id, statement=self[fact_id].statement, similarity=similarity)

@@ -17,11 +17,8 @@ LEFT_BEHIND = "the reason may quote another fact; the rows about both have it"
 Erasure finds what quotes a fact by the rows about both, and some of them may be missing here.
 """
 
-AT_ONCE = 500
-"""Rows that are appended in one step. An import of more may stop halfway."""
-
-_QUOTELESS = {NewFact().reason, NOT_COMPARED, FORGOTTEN}
-"""Reasons that quote no other fact."""
+AT_ONCE = 500  # rows that are appended in one step. An import of more may stop halfway
+_QUOTELESS = {NewFact().reason, NOT_COMPARED, FORGOTTEN}  # reasons that quote no other fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,23 +36,12 @@ MOST_COMPARED = 20_000
 This bounds how long a scope is busy. A duplicate behind so many unrelated facts with its very numbers is missed.
 """
 
-LOOKED_AT_FROM = 0.50
-"""Minimum cosine of a known fact that may be updated, with a calibrated embedder."""
-
-OFFERED_FROM = 0.60
-"""Minimum cosine of a possible duplicate."""
-
-OFFERED = 0.27
-"""Minimum likelihood of a possible duplicate."""
-
-REWORDED = 0.60
-"""Minimum likelihood of a paraphrase that is merged, if no detail objects and both texts are long."""
-
-RATHER_MORE = 0.8
-"""Ratio of the two containments below which one text counts as saying more than the other."""
-
-LONG = 5
-"""Minimum content words that two paraphrases share. In shorter texts a single word may change the meaning."""
+LOOKED_AT_FROM = 0.50  # minimum cosine of a known fact that may be updated, with a calibrated embedder
+OFFERED_FROM = 0.60  # minimum cosine of a possible duplicate
+OFFERED = 0.27  # minimum likelihood of a possible duplicate
+REWORDED = 0.60  # minimum likelihood of a paraphrase that is merged, if no detail objects and both texts are long
+RATHER_MORE = 0.8  # ratio of the two containments below which one text counts as saying more than the other
+LONG = 5  # minimum content words that two paraphrases share. In shorter texts a single word may change the meaning
 
 
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
@@ -87,10 +76,7 @@ def verdicts(
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
-    """Return whether *statement* has all words of *other*, and perhaps more.
-
-    Too weak to merge statements of two episodes. It is for one episode that is summarized twice.
-    """
+    """Return whether *statement* has all words of *other*: enough for one episode made twice."""
     found = difference(statement.reading, other.reading)
     return not found.objection and not found.only_right
 

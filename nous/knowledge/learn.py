@@ -65,10 +65,8 @@ def learn(
     A candidate that supersedes several facts has a decision for each.
 
     *vectors* has a unit vector for each candidate, or None. Without a vector only equal texts are the same, and a new
-    fact is compared later (`embed_late`). *knowledge* stays unchanged.
-
-    Raises:
-        BadInput: the vectors are not of the knowledge's dimension, or not of length 1.
+    fact is compared later (`embed_late`). *knowledge* stays unchanged. Raises `BadInput` if the vectors are not of the
+    knowledge's dimension, or not of length 1.
     """
     known = knowledge.fork()
     forms = [exact_form(candidate.text) for candidate in candidates]
@@ -92,10 +90,7 @@ def learn(
 def _further(
     decision: FactDecision, vector: "Vector", known: FactIndex, policy: Policy, at: datetime
 ) -> Iterator[FactDecision]:
-    """Add to *known*, and yield, the decisions on other facts that an update supersedes, too.
-
-    One value may be known in several wordings. An update of one is an update of all.
-    """
+    """Yield decisions on the other wordings that an update supersedes; add them to *known*."""
     is_update = isinstance(decision.verdict, Supersedes) or decision.correction is not None
     while is_update and (fact := known[decision.fact.id]).is_current:
         near = [] if vector is None else known.near(vector, floor(policy))
@@ -223,10 +218,8 @@ def embed_late(
     """Judge each fact of *embedded* by its new vector against all facts that have one.
 
     Of any two facts of a scope, the one that gets its vector later is compared with the other. So once all have a
-    vector, no two remain that learning would have merged.
-
-    Raises:
-        BadInput: a vector is not of the knowledge's dimension, or not of length 1.
+    vector, no two remain that learning would have merged. Raises `BadInput` if a vector is not of the knowledge's
+    dimension, or not of length 1.
     """
     known = knowledge.fork()
     known.prefetch_neighbors([vector for _, vector in embedded], floor(policy))

@@ -1,7 +1,4 @@
-"""Normalize texts, so that equal statements have equal forms.
-
-Spaces, the style of quotes, emphasis, a final stop and the case of plain words make no difference.
-"""
+"""Normalize texts: spaces, quotes, emphasis, a final stop and case make no difference."""
 
 import re
 import unicodedata
@@ -13,8 +10,7 @@ from nous.text.sanitize import readable
 _RAISED = regex.compile(r"(?=(?!™|℠)\p{Decomposition_Type=Super})")
 """Positions where NFKC would make `10²` and `102` equal. `Redis™` is no such case: it is `RedisTM` anywhere."""
 
-_SMALL = regex.compile(r"(?<=\p{Nd})(?=\p{No})")
-"""Positions where NFKC would make `1½` begin with 11."""
+_SMALL = regex.compile(r"(?<=\p{Nd})(?=\p{No})")  # positions where NFKC would make `1½` begin with 11
 
 _UNLIKE = str.maketrans({"\u2032": "'", "\u2033": '"', "\u00b4": "'"})
 """Marks that NFKC would decompose, or leave as they are."""
@@ -41,8 +37,7 @@ _WRAPPED = re.compile(
 )
 """`**stressed words**` and `<name>`. One or two stars, or a lone bracket, are signs: `*.py`, `*test*`, `< 5`, `->`."""
 
-_DEEPEST = 9
-"""Maximum layers of emphasis that are removed. Real texts have fewer, and each costs a pass."""
+_DEEPEST = 9  # maximum layers of emphasis that are removed. Real texts have fewer, and each costs a pass
 
 _ADORNED = re.compile(r"[\"'`*<>()\[\]-]|[^\x00-\x7f]")
 """Characters of texts that may have nested quotes or emphasis, or need NFKC more than once."""

@@ -7,8 +7,7 @@ from uuid import UUID
 from nous.domain.fact import Linked, LinkKind
 from nous.knowledge.fact_index import FactIndex, KnownFact
 
-OFFERED = frozenset({LinkKind.DUPLICATE, LinkKind.UPDATE})
-"""Kinds of links that a person can resolve."""
+OFFERED = frozenset({LinkKind.DUPLICATE, LinkKind.UPDATE})  # kinds of links that a person can resolve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

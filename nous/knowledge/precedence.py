@@ -137,10 +137,7 @@ def outdated(one: TrustedFact, other: TrustedFact, verdict: Supersedes, *, at: d
 def superseding(
     old: KnownFact, new: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime
 ) -> tuple[Superseded, ...]:
-    """Return the row by which a person declares *old* true only until *new* was stated.
-
-    Raises what `check_replaceable` raises.
-    """
+    """Return the row that *new* replaced *old*, by hand. Raises as `check_replaceable` does."""
     check_replaceable(old, new, knowledge)
     return (replace(_row(TrustedFact.of(old), TrustedFact.of(new), reason=reason, at=at), by_hand=True),)
 

@@ -23,10 +23,7 @@ def merged(
     similarity: float | None = None,
     by_hand: bool = False,
 ) -> Iterator[Row]:
-    """Merge *fact* into another, with all its sources, each in its own words.
-
-    The supersession comes first, since the confirmations count only while it is in force.
-    """
+    """Merge *fact* into another, sources and wordings too; the supersession comes first."""
     yield Superseded(
         fact_id=fact.fact.id, by=into.fact.id, reason=reason, at=at, similarity=similarity, by_hand=by_hand
     )

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 Fetch = Callable[..., "NDArray[np.float32]"]
 """Loader of the floats of quantized rows, by their slots in the log of the version *at*: `fetch(slots, at=at)`."""
 
-ROWS = 4096
-"""Vectors in a block. Blocks are added, never copied; the unwritten part of a block takes no memory."""
-
+ROWS = 4096  # vectors in a block. Blocks are added, never copied; the unwritten part of a block takes no memory
 _STEPS = 127
 _BLOCK_ROUNDING = 1e-6
 
@@ -61,12 +59,8 @@ class Block:
         return found if self._scales is None else found * self._scales[:rows]
 
 
-MOST_EXACT = 200_000
-"""Rows beyond which blocks are quantized: 0.3 GB at 384 numbers."""
-
-MOST_RESCORED = 1000
-"""Maximum rows whose floats are fetched for one vector, the nearest: 1.5 MB at 384 numbers."""
-
+MOST_EXACT = 200_000  # rows beyond which blocks are quantized: 0.3 GB at 384 numbers
+MOST_RESCORED = 1000  # maximum rows whose floats are fetched for one vector, the nearest: 1.5 MB at 384 numbers
 _ROUNDING = 1e-3
 
 
@@ -141,11 +135,7 @@ def _sorted(rows: "NDArray[np.int64]", cosines: "NDArray[np.float32]") -> "Found
 
 
 def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[np.float32]":
-    """Return *vectors* unchanged, if they are *rows* unit vectors of *dim* numbers.
-
-    Raises:
-        BadInput: they are not. A zero vector is near everything or nothing, so it is never scored.
-    """
+    """Return *vectors* if they are *rows* unit vectors of *dim* numbers. Raises `BadInput`."""
     if vectors.shape != (rows, dim):
         raise BadInput(f"{rows} vectors of {dim} numbers were expected, not an array of shape {vectors.shape}")
     if not (abs(np.sqrt(np.square(vectors).sum(axis=1)) - 1) <= _ROUNDING).all():

@@ -22,10 +22,7 @@ class NewFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OnFact:
-    """A verdict about the known fact *fact_id*.
-
-    `similarity` is the cosine of the two; None if the texts decided, or if the two are too far apart for one.
-    """
+    """A verdict about *fact_id*; `similarity` is the cosine, None if unknown or not needed."""
 
     fact_id: UUID
     reason: str
@@ -49,10 +46,7 @@ class Richer(_OnFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supersedes(_OnFact):
-    """The candidate gives another value to what the known fact states; only one is true.
-
-    `is_announced` is as in `nous.knowledge.equivalence.update.Update`.
-    """
+    """The candidate states another value; `is_announced` is as in `equivalence.update.Update`."""
 
     is_announced: bool = False
     name: ClassVar[str] = "supersedes"

@@ -15,15 +15,9 @@ from nous.llm.provider import Endpoint, StructureRefused
 Asked = Sequence[str]
 """The texts sent to a provider, which its messages may quote."""
 
-LONGEST_SAID = 300
-"""The most characters of a provider's own message that are passed on."""
-
-LONGEST_PAUSE = timedelta(days=1)
-"""The longest pause that a provider can ask for."""
-
-_SHORTEST_ECHO = 20
-"""Characters in a row that a message shares with the question before it counts as quoting it."""
-
+LONGEST_SAID = 300  # the most characters of a provider's own message that are passed on
+LONGEST_PAUSE = timedelta(days=1)  # the longest pause that a provider can ask for
+_SHORTEST_ECHO = 20  # characters in a row that a message shares with the question before it counts as quoting it
 _PASSING = frozenset({408, 409, 425, 529})
 _CLOSED = frozenset({*range(300, 400), 401, 402, 403, 404})
 """Statuses that answer every question until the key, name or address is changed."""
@@ -31,8 +25,7 @@ _CLOSED = frozenset({*range(300, 400), 401, 402, 403, 404})
 _NO_CREDIT = b"insufficient_quota"
 """OpenAI's code for an account without credit; the status is the same as for a rate limit."""
 
-_UNSTRUCTURED = frozenset({400, 422, 501})
-"""Statuses from servers that do not support structured output."""
+_UNSTRUCTURED = frozenset({400, 422, 501})  # statuses from servers that do not support structured output
 
 _ADVICE: Mapping[int, str] = {
     401: "set {key} to a key that it knows",

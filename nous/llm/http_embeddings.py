@@ -36,12 +36,7 @@ class HttpEmbeddings:
         """Return the response body for *texts*, unparsed.
 
         Vectors are requested in base64, which has a quarter of the size, and as numbers if the server rejects that.
-
-        Raises:
-            Unavailable: there was no whole answer, or none in time.
-            Deferred: the server said when to come back, or too many requests are in flight.
-            BadInput: it will not take one of these texts.
-            Misconfigured: it will take none, or the extra `llm` is not installed.
+        Raises what `Embedder.embed` raises.
         """
 
         async def send(*, structured: bool) -> bytes:

@@ -18,11 +18,7 @@ log = structlog.get_logger(__name__)
 
 class HttpModel:
     def __init__(self, endpoint: Endpoint, *, clock: Clock, counters: UsageCounters | None = None) -> None:
-        """*counters* counts repeated requests without a schema.
-
-        Raises:
-            Misconfigured: the endpoint lacks what it needs.
-        """
+        """Count repeats without a schema in *counters*. Raises what `Provider.settled` raises."""
         self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
         self.id = self._endpoint.id
@@ -30,11 +26,7 @@ class HttpModel:
         self._transport = Transport(self._endpoint, clock=clock)
 
     def ask(self, question: Question, /) -> Reply:
-        """Answer *question*; see `Model.ask`.
-
-        Raises:
-            Misconfigured: the extra `llm` is not installed.
-        """
+        """Answer *question* as `Model.ask` does. Raises `Misconfigured` without the extra `llm`."""
         requests: list[bool] = []
 
         async def send(*, structured: bool) -> Reply:
@@ -68,11 +60,7 @@ def known_providers() -> tuple[str, ...]:
 
 
 def split(name: str) -> tuple[str, str]:
-    """Split a name such as `openai:gpt-5-mini` into provider and model, which may have colons.
-
-    Raises:
-        Misconfigured: the provider is unknown, or the model is missing.
-    """
+    """Split `openai:gpt-5-mini`, say; a model may have colons. Raises `Misconfigured`."""
     provider, _, model = name.strip().partition(":")
     if not model or provider not in known_providers():
         raise Misconfigured(

@@ -12,8 +12,7 @@ from nous.llm.base import Question, Reply
 from nous.llm.provider import Endpoint
 from nous.text.token_estimate import estimate
 
-_MOST_TOKENS = 10**9
-"""Tokens of one call at most; a higher count would overflow the counters that add them up."""
+_MOST_TOKENS = 10**9  # tokens of one call at most; a higher count would overflow the counters that add them up
 
 
 def instruction(schema: Mapping[str, Any]) -> str:

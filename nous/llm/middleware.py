@@ -107,12 +107,7 @@ class TokenBudget:
         return self._model.id
 
     def ask(self, question: Question, /) -> Reply:
-        """Answer *question*.
-
-        Raises:
-            TokenBudgetExceeded: the day's tokens are used up.
-            ModelPaused: there are enough tokens, but calls in flight hold them.
-        """
+        """Answer. Raises `TokenBudgetExceeded`, or `ModelPaused` while calls hold the tokens."""
         now = self._clock().astimezone(UTC)
         prompt = sum(map(self._count, question.texts))
         reservation = Reservation(
@@ -143,10 +138,7 @@ class TokenBudget:
 
 
 class CircuitBreaker:
-    """Model that stops calling a failing provider until a probe succeeds.
-
-    *probe* is the longest time, in seconds, that the probe may take after an open interval.
-    """
+    """Model that stops calling a failing provider until a probe (at most *probe* s) succeeds."""
 
     def __init__(self, model: Model, outages: CircuitStore, counters: UsageCounters, *, probe: float) -> None:
         self._model = model
@@ -185,10 +177,7 @@ class CircuitBreaker:
         return self._outages.suspect(self.id, question.digest, calls).is_poison
 
     def _failed(self, error: _Failed) -> NoReturn:
-        """Record the failure and raise; if the circuit opens, the question waits without an attempt.
-
-        A timeout always counts as an attempt: the question itself may be what takes so long.
-        """
+        """Record and raise; an open circuit costs no attempt, unless the question timed out."""
         until = error.until if isinstance(error, ModelQuota) else None
         pause = self._outages.record_failure(self.id, error.failure, until=until)
         self._note(error.failure, str(error), until=pause.until if pause else None)

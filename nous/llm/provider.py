@@ -83,11 +83,7 @@ class StructureRefused(ModelRefused):
 
 
 def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
-    """Return *endpoint* with its address, by default *base_url*.
-
-    Raises:
-        Misconfigured: its own address is invalid.
-    """
+    """Return *endpoint* with an address, by default *base_url*. Raises `Misconfigured`."""
     address = (endpoint.base_url or base_url).rstrip("/")
     if not _is_plain(address):
         raise Misconfigured(
@@ -106,11 +102,7 @@ def _is_plain(address: str) -> bool:
 
 
 def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
-    """Return *endpoint* with a key, which may only be missing unless *is_needed*.
-
-    Raises:
-        Misconfigured: the key is missing, or could not be sent.
-    """
+    """Return *endpoint* with its key. Raises `Misconfigured` if that is unusable, or missing."""
     key = (endpoint.api_key or "").strip()
     if is_needed and not key:
         own = f" or {endpoint.provider.upper()}_API_KEY" if endpoint.table == "llm" else ""

@@ -1,22 +1,7 @@
 """Redis stores that LLM calls share: reply cache, token budgets, circuits, call counters.
 
 All processes share them. So no process repeats a call that another has made, exceeds a budget that others have used, or
-calls a provider that another has found down. `<p>` is the configured prefix, *kept* means without TTL.
-
-| key                                   | type   | life       | holds                                                  |
-|---------------------------------------|--------|------------|--------------------------------------------------------|
-| <p>:answer:<scope>:<subject>:<digest> | string | answer_ttl | a cached reply, JSON; digest of the question and model |
-| <p>:dropped:<digest>                  | hash   | 7 days     | subject, or "all" -> drops; digest of the scope        |
-| <p>:tokens:<day>                      | hash   | 8 days     | spent:<scope>, reserved:<scope> -> tokens              |
-| <p>:token-calls:<day>                 | hash   | a day      | <scope>/<reservation> -> tokens held, or "settled"     |
-| <p>:outages                           | hash   | 2 days     | model id -> circuit state, JSON                        |
-| <p>:failing:<digest>                  | string | 7 days     | how often a question has failed, JSON; digest of both  |
-| <p>:calls                             | hash   | kept       | <count>:<model> -> how many                            |
-| <p>:said:<name>                       | string | 10 minutes | empty: a failure or a count that was written           |
-
-A write to a hash with a TTL renews that. `outages` is one hash, not a key for each model: reading, listing and deleting
-are one command each then, and no index can disagree with it. `said` is an idempotency key: redis-py resends a command
-whose reply was lost, and the second one must have no effect.
+calls a provider that another has found down. `keys.md` has the keys, with their types, lives and content.
 """
 
 from collections import defaultdict
@@ -38,15 +23,10 @@ from nous.llm.base import Failure, Question, Reply
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
-_OFTEN = 3
-"""Times that a question should have been answered, and was not, until it counts as poison."""
-
+_OFTEN = 3  # times that a question should have been answered, and was not, until it counts as poison
 _DAY = 24 * 3600
-_DROPS = 7 * _DAY
-"""Seconds that invalidations are counted after the last one: far longer than any question takes."""
-
-_ALL = "all"
-"""Field of an invalidation of all subjects."""
+_DROPS = 7 * _DAY  # seconds that invalidations are counted after the last one: far longer than any question takes
+_ALL = "all"  # field of an invalidation of all subjects
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +68,7 @@ class LlmKeys:
 
 
 class _RedisStore:
-    """A store on one Redis primary, whose *client* must not decode responses.
-
-    *clock* replaces the server's time (seconds since the epoch), for tests.
-    """
+    """A store on a *client* that must not decode; *clock* replaces the server's time in tests."""
 
     def __init__(self, client: redis.Redis, keys: LlmKeys, *, clock: Callable[[], float] | None = None) -> None:
         self._client: Any = client
@@ -128,10 +105,7 @@ class ResponseStore(_RedisStore):
                 return None
 
     def save(self, question: Question, model: str, reply: Reply) -> Reply:
-        """Save *reply* unless there is one already; return the stored one, or *reply*.
-
-        It is not saved if there were more invalidations by now than its cache subject knows of.
-        """
+        """Save *reply* unless one is stored or it was invalidated; return the stored or given one."""
         matter = question.matter
         keys = self._keys.invalidation_count(matter.scope), self._keys.answer(question, model)
         drops = "" if matter.invalidation_count is None else matter.invalidation_count
@@ -259,8 +233,7 @@ def failed_again(known: SuspectQuestion | None, calls: CallCounts) -> SuspectQue
 GLANCE = 2.0
 """Seconds until a caller that waits for a probe checks again; most probes end long before their deadline."""
 
-_LONGEST = 24 * 3600.0
-"""Limit, in seconds, of an interval that the provider asks for itself."""
+_LONGEST = 24 * 3600.0  # limit, in seconds, of an interval that the provider asks for itself
 
 
 class _Backoff(NamedTuple):
@@ -285,10 +258,7 @@ class _Circuit:
 
 
 class CircuitStore(_RedisStore):
-    """Circuit-breaker state by provider, and failure records of suspect questions.
-
-    A circuit expires two days after its last change, the record of a question after a week.
-    """
+    """Circuits by provider, for two days; failures of suspect questions, for a week."""
 
     def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
         """Return None if *provider* may be called now, otherwise its open circuit.

@@ -29,8 +29,7 @@ class Parser(Protocol[T_co]):
     def __call__(self, text: str, /, *, is_whole: bool, coerce: bool) -> T_co:
         """Return the value of *text*, an approximate one too with *coerce*: no retry is left then.
 
-        Raises:
-            BadInput: it is no answer; the message is a complaint that can be sent to the model.
+        Raises `BadInput` if it is no answer; the message is a complaint that can be sent to the model.
         """
         ...
 
@@ -38,9 +37,7 @@ class Parser(Protocol[T_co]):
 def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCounters) -> StructuredAnswer[T]:
     """Ask *model*, and once more with the complaint if *read* cannot use the answer.
 
-    Raises:
-        AnswerUnusable: *read* cannot use the second answer either.
-        Retryable, Deferred, ModelRefused: as `Model.ask` does.
+    Raises `AnswerUnusable` if *read* cannot use the second answer either, and what `Model.ask` raises.
     """
     tokens, complaint = Tokens(), ""
     for coerce in (False, True):

@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-LARGEST_BODY = 4 * 1024 * 1024
-"""The most bytes of an answer that are read, by default."""
-
-_GRACE = 2.0
-"""Seconds beyond the deadline for a busy process to report the timeout itself."""
+LARGEST_BODY = 4 * 1024 * 1024  # the most bytes of an answer that are read, by default
+_GRACE = 2.0  # seconds beyond the deadline for a busy process to report the timeout itself
 
 
 class Send(Protocol[T_co]):

@@ -95,11 +95,7 @@ class AnchoredSummarizer:
         counters: UsageCounters,
         matter: CacheSubject,
     ) -> StoredAnchoredSummary:
-        """Update by model with all unseen entries, window by window; it counts as one iteration.
-
-        Raises:
-            SummarizerError: there is no usable answer; `kind` says why.
-        """
+        """Update with all unseen entries, by window, as one iteration. Raises `SummarizerError`."""
         summary, tokens = bare.summary, Tokens()
         for window in self.excerpts(_from(transcript, bare.seen_by_model)).windows:
             question = self._question(window.excerpt.segments, summary, matter)

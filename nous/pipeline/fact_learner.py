@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-RULINGS = uuid5(NAMESPACE, "rulings")
-"""Cache subject of adjudications, which may quote any fact of the scope."""
+RULINGS = uuid5(NAMESPACE, "rulings")  # cache subject of adjudications, which may quote any fact of the scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +59,8 @@ class FactLearner:
     def ingest(self, candidates: Sequence[CandidateFact], *, scope: Scope, source: Source) -> LearnResult:
         """Judge *candidates*, in order, as said in *source*.
 
-        Raises:
-            Unavailable: the log did not answer.
-            Misconfigured: the embedder is not installed, or the log holds vectors of it with another dimension.
+        Raises `Unavailable` if the log did not answer, and `Misconfigured` if the embedder is not installed, or the log
+        holds vectors of it with another dimension.
         """
         matter = self.context.cache_subject(scope, RULINGS)
         embedder = present(self.context.embedder)
@@ -90,9 +88,8 @@ class FactLearner:
     def embed_late(self, scope: Scope, *, most: int) -> LearnResult:
         """Embed at most *most* facts of *scope* that lack a vector of this embedder, and judge them.
 
-        Raises:
-            Unavailable, Deferred: the log or the embedder did not answer.
-            Misconfigured: as `ingest` does.
+        Raises `Unavailable` or `Deferred` if the log or the embedder did not answer, and `Misconfigured` as `ingest`
+        does.
         """
         context = self.context
         with context.fact_cache.current(context.facts, scope, context.embedder) as knowledge:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
 from typing import Any, cast
 
 import structlog
@@ -25,26 +26,7 @@ LONGEST = 1_000
 LONGEST_REASON = 200
 _NUMBERS = {str(number): number for number in range(1, MOST + 1)}
 _NAME = "ruling"
-_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "pairs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "pair": {"type": "integer", "description": "The number of the pair."},
-                    "relation": {"type": "string", "enum": [each.value for each in Relation]},
-                    "reason": {"type": "string", "description": "What decides it, in at most twenty words."},
-                },
-                "required": ["pair", "relation", "reason"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["pairs"],
-    "additionalProperties": False,
-}
+_SCHEMA: Mapping[str, Any] = json.loads((files("nous.summary.llm") / "prompts" / "ruling.json").read_text("utf-8"))
 
 log = structlog.get_logger(__name__)
 

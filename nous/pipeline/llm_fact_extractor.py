@@ -21,9 +21,7 @@ MOST_SHOWN = 16_000
 """Characters of an excerpt that are shown, from its beginning; the episode was made from all of it."""
 
 LEAST_SURE = 0.6
-MOST, MOST_DATED = 5, 30
-"""The most facts of an episode; dated ones apart: a session may recount a long history."""
-
+MOST, MOST_DATED = 5, 30  # the most facts of an episode; dated ones apart: a session may recount a long history
 _NAME = "facts"
 
 log = structlog.get_logger(__name__)
@@ -42,10 +40,8 @@ class LlmFactExtractor:
     ) -> tuple[CandidateFact, ...]:
         """Return the facts in *summary* and *summary_input*; heuristic without a usable answer.
 
-        Raises:
-            ModelTimeout, ModelUnreachable: retry, it may answer.
-            ModelPaused, ModelQuota, ModelBusy: it may be asked later.
-            ModelMisconfigured: it answers no question until the operator has changed something.
+        Raises `ModelTimeout` and `ModelUnreachable` (retry), `ModelPaused`, `ModelQuota` and `ModelBusy` (ask later),
+        and `ModelMisconfigured` (until the operator has changed something).
         """
         if self.model is None or self.counters is None or summary_input is None:
             return self.by_itself(summary, summary_input)

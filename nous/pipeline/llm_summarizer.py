@@ -62,9 +62,8 @@ class LlmSummarizer:
     def try_to_summarize(self, summary_input: SummaryInput, *, matter: CacheSubject) -> SummaryResult | Fallback:
         """Return the model's summary, or a `Fallback` if the session must do without one.
 
-        Raises:
-            ModelTimeout, ModelUnreachable: retry, it may answer.
-            ModelPaused: it may be asked later, and the session can wait that long.
+        Raises `ModelTimeout` or `ModelUnreachable` if it may answer when asked again, and `ModelPaused` if it may be
+        asked later and the session can wait that long.
         """
         try:
             return self.summarize(summary_input, matter=matter)
@@ -76,11 +75,7 @@ class LlmSummarizer:
             return Fallback(reason=f"{error.failure}: {error}")
 
     def summarize(self, summary_input: SummaryInput, *, matter: CacheSubject) -> SummaryResult:
-        """Summarize each window in turn, with the summary so far as context, and merge the results.
-
-        Raises:
-            ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable.
-        """
+        """Summarize each window, given the summary so far; merge them. Raises what `ask` raises."""
         answers: list[StructuredAnswer[response.ModelSummary]] = []
         for segments in summary_input.windows:
             before = answers[-1].value.summary.summary if answers else ""

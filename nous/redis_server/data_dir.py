@@ -24,8 +24,7 @@ from urllib.parse import quote
 
 from nous.domain.errors import Misconfigured, Unavailable
 
-LONGEST_SOCKET = 100
-"""Bytes in the path of a socket: a little below what every Unix allows."""
+LONGEST_SOCKET = 100  # bytes in the path of a socket: a little below what every Unix allows
 
 # Not the directory that TMPDIR names: every process has to find the same path, in any environment.
 _SHARED = Path("/tmp")  # noqa: S108 - the directory in it is private, and refused if it is not
@@ -67,10 +66,7 @@ def locate(directory: Path) -> DataDir:
 
 
 def prepare(place: DataDir) -> None:
-    """Create the directories, private to the user.
-
-    Raises `Misconfigured` if the data directory cannot be written, or another user owns the socket's directory.
-    """
+    """Create the private directories. Raises `Misconfigured` if they are not writable or ours."""
     with disk_trouble(place):
         place.home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for private in {place.home, place.socket.parent}:
@@ -104,16 +100,12 @@ def _make_private(directory: Path) -> None:
         directory.chmod(0o700)
 
 
-_POLL_INTERVAL = 0.02
-"""Seconds between two tries: `flock` has no timeout, it blocks for ever or does not block."""
+_POLL_INTERVAL = 0.02  # seconds between two tries: `flock` has no timeout, it blocks for ever or does not block
 
 
 @contextmanager
 def held(path: Path, *, within: float) -> Generator[int]:
-    """Hold an exclusive lock on *path*, as does a child that inherits the descriptor yielded.
-
-    Raises `Unavailable` if another process held it for *within* seconds.
-    """
+    """Hold a lock on *path*; children inherit it. Raises `Unavailable` after *within* seconds."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     until = time.monotonic() + within
     try:

@@ -22,22 +22,17 @@ from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server import binary, data_dir
 from nous.redis_server.data_dir import DataDir, disk_trouble, locate, prepare
 
-PATIENCE = 60.0
-"""Seconds to wait for a living server that does not answer yet: it may be loading a large data set."""
+PATIENCE = 60.0  # seconds to wait for a living server that does not answer yet: it may be loading a large data set
 
 MOMENT = 3.0
 """Seconds for a server that cannot write to recover, before it is left running. It retries once a second."""
 
-_SILENT = 3.0
-"""Seconds of waiting for a server that does not answer, before that is logged."""
-
-_PAUSE = 5_000
-"""Milliseconds for which other clients' writes are paused before a shutdown."""
+_SILENT = 3.0  # seconds of waiting for a server that does not answer, before that is logged
+_PAUSE = 5_000  # milliseconds for which other clients' writes are paused before a shutdown
 _POLL_INTERVAL = 0.02
 """Seconds between two checks of a server that starts or stops, because it does not signal either."""
 _LOG_LINES = 8
-_OCCUPIED = "BUSY "
-"""Prefix of a server's error while a long script runs and blocks all other commands."""
+_OCCUPIED = "BUSY "  # prefix of a server's error while a long script runs and blocks all other commands
 _LEAST_SPACE = 1_000_000
 """Free bytes below which a server that ended is assumed to have found the disk full: its log may not say so."""
 
@@ -54,10 +49,7 @@ class Status:
 
 
 def ensure(directory: Path) -> str:
-    """Start the server of *directory* unless it runs; return its URL.
-
-    Raises `Misconfigured` if it cannot be started, `Unavailable` if it lives and did not answer in time.
-    """
+    """Start the server unless it runs; return its URL. Raises `Misconfigured`, `Unavailable`."""
     place = locate(directory)
     if not place.stopped.exists() and _answers(place):
         return place.url
@@ -69,10 +61,7 @@ def ensure(directory: Path) -> str:
 
 
 def revive(directory: Path) -> None:
-    """Restart the server if it died, but not if it was stopped on purpose.
-
-    Raises `Unavailable` if it was stopped or did not answer in time, and `Misconfigured` as `ensure` does.
-    """
+    """Restart a server that died. Raises as `ensure`, and `Unavailable` if it was stopped."""
     place = locate(directory)
     if not place.home.is_dir():
         raise Unavailable(f"the data of the embedded server is gone: there is no {place.home}")

@@ -1,7 +1,4 @@
-"""Load the Lua scripts of a Python package, and run them in Redis.
-
-Each script documents its effect, keys and arguments at its top.
-"""
+"""Load the Lua scripts of a Python package, and run them. Each is documented at its top."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

@@ -20,8 +20,7 @@ WEIGHTS: Mapping[Ranking, float] = {Ranking.WORDS: 0.6, Ranking.MEANING: 0.4, Ra
 LEAST_COSINE = 0.30
 """Minimum cosine of a hit by meaning, measured there for all-MiniLM-L6-v2: other questions stay below."""
 
-LEAST_SHARE = 0.30
-"""Minimum fraction of the query's weight that a hit by words has."""
+LEAST_SHARE = 0.30  # minimum fraction of the query's weight that a hit by words has
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,9 @@ from nous.domain.summary_input import Segment, SummaryInput
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.retrieval.word_index import asked_terms, terms
 
-GOOD_SHARE = 0.25
-"""Fraction of a fact's words that a line must add to the lines before it to be quoted."""
-
+GOOD_SHARE = 0.25  # fraction of a fact's words that a line must add to the lines before it to be quoted
 _LONGEST = 300
-_BEFORE = 60
-"""Characters kept before the first word of the fact, if the start of a line is cut off."""
-
+_BEFORE = 60  # characters kept before the first word of the fact, if the start of a line is cut off
 _LABEL = re.compile(r"\[[A-Z][\w ]*\] ")
 _CALLS = re.compile(r" \| (?=\S)")
 
@@ -91,10 +87,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedFact:
-    """A fact related to this one, and why: its successor, its predecessor, or a similar fact.
-
-    `by_hand` means that a person said so.
-    """
+    """A successor, predecessor or similar fact, and why; `by_hand` if a person said so."""
 
     relation: str
     fact_id: UUID

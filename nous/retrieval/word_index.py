@@ -25,9 +25,7 @@ _PART = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]|[^\W_\p{Han}\p{Hiragan
 _HUMP = regex.compile(r"\p{Lu}?[\p{Ll}\d]+|\p{Lu}+(?!\p{Ll})")
 _SLASH = re.compile(r"[/\\]+")
 
-LONGEST = 100
-"""Maximum characters of a term; the rest is cut off, since no word is that long."""
-
+LONGEST = 100  # maximum characters of a term; the rest is cut off, since no word is that long
 _REMEMBERED = 1 << 16
 
 
@@ -64,17 +62,14 @@ def _humps(word: str) -> list[str]:
 
 Key = TypeVar("Key")
 
-MOST_TERMS = 256
-"""Maximum terms of a query; further ones are ignored."""
+MOST_TERMS = 256  # maximum terms of a query; further ones are ignored
 
 _HEAP = 15_000_000
 """Bytes that an index may use while rows are added, the minimum that Tantivy accepts; released afterwards."""
 
-_MORE = 8
-"""Factor by which more texts are checked if too few of those checked are accepted."""
+_MORE = 8  # factor by which more texts are checked if too few of those checked are accepted
 
-SOME_TERMS = 3
-"""Unrelated texts seldom share so many meaningful words."""
+SOME_TERMS = 3  # unrelated texts seldom share so many meaningful words
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +134,7 @@ class WordIndex(Generic[Key]):
         self._keys.extend(added)
 
     def search(self, query: str, limit: int, accepts: Callable[[Key], bool] = lambda _: True) -> list[Match[Key]]:
-        """Return the *limit* texts with accepted keys that match *query* best, best first.
-
-        A query is plain words; signs in it have no special meaning. A query of stop words alone finds nothing.
-        """
+        """Return the *limit* texts that match plain words best, best first; none for stop words."""
         stems = {term: "".join(self._stemmer.analyze(term)) for term in asked_terms(query)[:MOST_TERMS]}
         counts = {term: self._searcher.doc_freq("stems", stem) for term, stem in stems.items()}
         weights = {term: log(1 + len(self._keys) / (0.5 + count)) for term, count in counts.items()}

@@ -144,10 +144,7 @@ class Attempts:
         self._workers = {self.names.own(name): worker for name, worker in self.workers.items()}
 
     def __call__(self, worker: str, priority: str, entry: str, attempt: int) -> str:
-        """Make the attempt and return its outcome in a few words. Idempotent.
-
-        Raises `AttemptFailed` once the consequence is recorded, and `NotFound` if no such worker is known here.
-        """
+        """Make the attempt; return its outcome. Raises `AttemptFailed` once recorded, `NotFound`."""
         ref = self._ref(worker, priority, entry)
         delivery = self.bus.begin(ref, attempt=attempt, lease=self.retry_policy.lease)
         if delivery is None:

@@ -1,7 +1,4 @@
-"""Reclaim deliveries whose lease has expired, and resubmit or dead-letter them.
-
-Only the sweeper resubmits: after a crash, after a transient error, after an expired lease.
-"""
+"""Resubmit or dead-letter deliveries whose lease has expired; nothing else resubmits."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,8 +13,7 @@ from nous.domain.errors import Misconfigured, Unavailable
 from nous.jobs.base import Jobs, JobSpec, QueueKind
 
 _AT_ONCE = 200
-_NO_ROOM = 1.0
-"""Seconds until a delivery that found no room in its queue is handled again."""
+_NO_ROOM = 1.0  # seconds until a delivery that found no room in its queue is handled again
 
 _FOREIGN_ACK = (
     "it was not done, and is pending no more: another client acknowledged it, or deleted its consumer or its group"

@@ -23,8 +23,7 @@ log = structlog.get_logger(__name__)
 _POLL_INTERVAL = 0.1
 """Seconds between two polls of the loops and of a stop request; `stop` has the reason against an event."""
 _LISTEN = 1.0
-_FULL = 0.02
-"""Seconds to wait for new entries, and for room in a queue."""
+_FULL = 0.02  # seconds to wait for new entries, and for room in a queue
 
 
 class Loop(Protocol):
@@ -36,10 +35,7 @@ class Loop(Protocol):
 
 
 class WorkerProcess:
-    """Runs *loops*, each on a thread, and stops them together.
-
-    Stopping drains: the loops take nothing new, and work in flight finishes. *finish* is called after all have ended.
-    """
+    """Runs *loops* on threads; a stop drains them: work in flight ends, then *finish* is called."""
 
     def __init__(self, loops: Sequence[Loop], *, finish: Callable[[], object] = lambda: None) -> None:
         self._loops = loops

@@ -100,10 +100,7 @@ class Eraser:
         return self._receipt(act, preview, known, is_rehearsal=True)
 
     def erase(self, act: ErasureRequest) -> ErasureReceipt:
-        """Erase; return once nothing is left.
-
-        Raises `NotFound` if there never was anything of it, and `Retryable` if others kept adding to it: repeat.
-        """
+        """Erase until nothing is left. Raises `NotFound`, and `Retryable` if others kept adding."""
         known = self.stores.tombstones.find(act.scope, act.key)
         met, _ = self._preview(act, known)
         tombstones = _TombstoneWriter(act, self.stores.tombstones, at=known.at if known else self.clock())

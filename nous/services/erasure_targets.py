@@ -12,7 +12,7 @@ from nous.bus.tombstones import SCOPE_NAME, fact_name, session_name
 from nous.domain.episode import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
-from nous.jobs.rq.erasure import RqErasure
+from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.knowledge.erase import Erased, without, without_fact, without_session
@@ -23,8 +23,7 @@ from nous.store.redis.erasure import RedisErasure
 _FILES = "the files that sessions were read from, backups, and what processes have logged"
 _SAID = "what sessions have said: their transcripts, summaries, briefs and decisions may tell the fact"
 RETOLD = "facts told by others now"
-REWRITTEN = frozenset({RETOLD, "log rows"})
-"""Counters that show that a log was rewritten."""
+REWRITTEN = frozenset({RETOLD, "log rows"})  # counters that show that a log was rewritten
 _SPENT = "how many tokens the scope has used, for a week"
 
 

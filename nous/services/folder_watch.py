@@ -22,10 +22,8 @@ from nous.services.publisher import Published
 from nous.store.folder_state import FileRecord, FolderState, WatchedFolder, name_of
 from nous.transcript.discovery import below, parts_of_sessions
 
-_DAY = 86400.0
-"""Seconds by which clocks may differ, and up to which age a session has live priority."""
-_MOST_LOGGED = 20
-"""Limit of refused files that are logged by name in one sweep."""
+_DAY = 86400.0  # seconds by which clocks may differ, and up to which age a session has live priority
+_MOST_LOGGED = 20  # limit of refused files that are logged by name in one sweep
 _LOST = "the server no longer knows the events published for it; it is published again"
 
 log = structlog.get_logger(__name__)
@@ -59,10 +57,7 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """Thresholds: a session is over after *idle* seconds without a write, past after *since*.
-
-    A file that another *release* of nous has refused is examined again.
-    """
+    """A session is over after *idle* seconds, past after *since*; refusals are per *release*."""
 
     idle: float
     since: float
@@ -243,10 +238,7 @@ class FolderWatcher:
     def _published(
         self, found: SessionFile, place: WatchedFolder, sessions: Iterable[Published], sent: list[Published]
     ) -> tuple[FileOutcome, str]:
-        """Publish *sessions*, add each to *sent*; return their file's outcome and a reason to show.
-
-        An error in one file does not stop the others.
-        """
+        """Publish *sessions*, add each to *sent*; return the outcome, of an error too, and why."""
         try:
             # extend() keeps the sessions that were published before an error.
             sent.extend(sessions)

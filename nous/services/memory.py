@@ -14,12 +14,8 @@ from nous.retrieval.query import Filters, Hit, HitKind, asked
 from nous.retrieval.search import Corpus, search
 from nous.store.fact_cache import Memory
 
-SEARCHED_EPISODES = 1000
-"""Episodes of a scope that are searched: those that ended last."""
-
-SHORTEST_PREFIX = 4
-"""Characters of an episode's id that are enough to name it."""
-
+SEARCHED_EPISODES = 1000  # episodes of a scope that are searched: those that ended last
+SHORTEST_PREFIX = 4  # characters of an episode's id that are enough to name it
 _MOST_NOTES = 50
 _ALL = 10**9
 
@@ -87,10 +83,7 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
 
 
 def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
-    """Find an episode by its session's id, or by its own id or a unique prefix of that.
-
-    Raises `NotFound` if *scope* has none, and `BadInput` if several match.
-    """
+    """Find an episode by session id, own id or unique prefix. Raises `NotFound`, `BadInput`."""
     if exact := context.episodes.get(scope, episode_id(scope, name)):
         return exact
     wanted = name.casefold() if len(name) >= SHORTEST_PREFIX else None

@@ -49,10 +49,7 @@ class RecoveryAction:
 
 
 def ended_by_idleness(session_state: SessionState) -> SessionEnded:
-    """Return the event that ends a session for idleness after its last heartbeat.
-
-    Any process, at any time, creates the same event for the same state. ValueError if the session was never active.
-    """
+    """Return the one event that ends an idle session. ValueError if it was never active."""
     scope, session_id, touch = session_state.scope, session_state.session_id, session_state.touched
     if touch is None:
         raise ValueError(f"session {session_id!r} was never active")
@@ -75,10 +72,7 @@ def ended_by_idleness(session_state: SessionState) -> SessionEnded:
 
 @dataclass(eq=False, kw_only=True)
 class SessionRecovery:
-    """Ends sessions that were not touched for longer than *idle*, and recovers stuck ends.
-
-    *touches* is the subscription that records touches, *ends* the one that processes ends.
-    """
+    """Ends sessions not touched for *idle*, and stuck ends, by the groups *touches* and *ends*."""
 
     context: WorkerContext
     bus: Bus
@@ -231,10 +225,7 @@ class ChainStep:
 def follow(
     event_id: UUID, kind: type[Event], *, workers: Mapping[str, Worker], delivery_stats: DeliveryStats
 ) -> Iterator[ChainStep]:
-    """Yield the steps that the event *event_id* has led to so far, in order.
-
-    No chain is stored: the id of an event that a worker emits derives from the id of the event it consumed.
-    """
+    """Yield the steps that *event_id* led to, in order; ids of emitted events derive from it."""
     for worker in workers.values():
         if worker.consumes.type != kind.type:
             continue

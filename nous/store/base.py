@@ -1,7 +1,4 @@
-"""Read-only interfaces of the stores: episodes, facts, session states, transcripts.
-
-Nothing is written here. The bus commits the effects that a handler returns.
-"""
+"""Read-only interfaces of the stores; the bus commits the effects that handlers return."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -91,8 +88,7 @@ class AnchoredSummaries(Protocol):
         ...
 
 
-NO_VECTORS = ""
-"""Embedder name for readers that need rows without vectors."""
+NO_VECTORS = ""  # embedder name for readers that need rows without vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

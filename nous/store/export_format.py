@@ -12,22 +12,17 @@ import orjson
 
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, Misconfigured
-from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded, bare
+from nous.domain.fact import Embedded, Row, bare
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
+from nous.store.fact_rows import ROW_KINDS
 
-_KINDS: dict[str, type[Episode | Row]] = {
-    "episode": Episode,
-    "learned": Learned,
-    "confirmed": Confirmed,
-    "superseded": Superseded,
-    "linked": Linked,
-}
+_ROWS = {name: kind for name, kind in ROW_KINDS.items() if kind is not Embedded}
+_KINDS: dict[str, type[Episode | Row]] = {"episode": Episode, **_ROWS}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _BEGINNINGS = tuple(f'{{"kind":"{name}","scope":"'.encode() for name in _KINDS)
 
-TORN = "torn: it begins as a record does, and is not whole"
-"""Error message for a line that is a truncated record."""
+TORN = "torn: it begins as a record does, and is not whole"  # error message for a line that is a truncated record
 
 
 @dataclass(frozen=True, slots=True)

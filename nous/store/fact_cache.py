@@ -1,7 +1,4 @@
-"""LRU cache of fact indexes, updated from the log on access; dataclass of stores to query.
-
-Only rows that were appended since the last read are fetched, unless the log was rewritten.
-"""
+"""LRU cache of fact indexes, which read only new rows of the log; the stores to query."""
 
 from collections import OrderedDict
 from collections.abc import Generator
@@ -28,8 +25,7 @@ from nous.store.base import (
 if TYPE_CHECKING:
     from nous.retrieval.search import ScopeIndex
 
-_PAGE = 8192
-"""Rows read in one request: with their vectors some 20 MB."""
+_PAGE = 8192  # rows read in one request: with their vectors some 20 MB
 
 
 @dataclass(slots=True)
@@ -40,10 +36,7 @@ class _CachedScope:
     scope_index: "ScopeIndex | None" = None
 
     def caught_up(self, log: FactLog, scope: Scope, embedder: Embedder) -> FactIndex:
-        """Return the index, updated with new rows of the log.
-
-        It is rebuilt if the log no longer continues what was read. An index whose update failed is discarded.
-        """
+        """Return the index with new rows of the log; rebuilt if the log is another or reading fails."""
         known, self.knowledge = self.knowledge, None
         made_by = NO_VECTORS if self.index else embedder.id
         while True:
@@ -75,10 +68,7 @@ class FactCache:
 
     @contextmanager
     def current(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[FactIndex]:
-        """Yield the up-to-date fact index of *scope*, locked until the `with` block ends.
-
-        Raises `Unavailable`, and `Misconfigured` if vectors of this embedder have another dimension.
-        """
+        """Yield the up-to-date index of *scope*, locked. Raises `Unavailable`, `Misconfigured`."""
         cached = self._cached(scope, embedder)
         with cached.lock:
             yield cached.caught_up(log, scope, embedder)

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 _CHAIN_BYTES = 16
 _NO_SLOT = "-"
-_KINDS: dict[str, type[Row]] = {
+ROW_KINDS: dict[str, type[Row]] = {
     "learned": Learned,
     "confirmed": Confirmed,
     "superseded": Superseded,
     "linked": Linked,
     "embedded": Embedded,
 }
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_NAMES = {kind: name for name, kind in ROW_KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class LogEntry:
     @property
     def row(self) -> Row:
         """The row, decoded on each access. Raises `Misconfigured` for one of a newer release."""
-        if self.kind not in _KINDS:
+        if self.kind not in ROW_KINDS:
             raise Misconfigured(f"the fact log holds a row of the kind {self.kind!r}: it needs a newer release")
-        return decode(_KINDS[self.kind], self.json)
+        return decode(ROW_KINDS[self.kind], self.json)
 
 
 def _rest(kind: str, slot: Slot | None, json: bytes) -> bytes:
@@ -106,8 +106,7 @@ def chained(rows: Sequence[tuple[Row, Slot | None]], after: LogVersion) -> tuple
 
 
 VECTORS_PER_BLOCK = 4096
-LONGEST_RUN = 1024
-"""Vectors that one command carries: 1.5 MB at 384 dimensions."""
+LONGEST_RUN = 1024  # vectors that one command carries: 1.5 MB at 384 dimensions
 _FLOAT_BYTES = 4
 
 
@@ -192,10 +191,7 @@ def slice_of(
     embedder: str | None,
     fetch: Callable[[Sequence[VectorSlot]], Sequence[bytes]],
 ) -> LogSlice:
-    """Decode *entries*, which end at *version*, and *fetch* the vectors of *embedder* by slot.
-
-    Without an *embedder*, each fact gets its last vector. Raises `Misconfigured` for what no log of this release holds.
-    """
+    """Decode *entries*, *fetch* the vectors of *embedder*, or the last. Raises `Misconfigured`."""
     rows = tuple(entry.row for entry in entries)
     places: dict[UUID, VectorSlot] = {}
     for row, entry in zip(rows, entries, strict=True):

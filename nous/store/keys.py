@@ -1,48 +1,4 @@
-"""Build the names of the store's Redis keys; document their type, lifetime and content.
-
-`<p>` is the configured prefix, *kept* means without a TTL.
-
-| key                                          | type   | life           | holds                                    |
-|----------------------------------------------|--------|----------------|------------------------------------------|
-| <p>:scopes                                   | set    | kept           | every scope with an episode or a fact    |
-| <p>:episodes:<scope>                         | hash   | kept           | episode id -> the episode, JSON          |
-| <p>:episode-versions:<scope>                 | hash   | kept           | episode id -> state, for the commit      |
-| <p>:episode-editions:<scope>                 | hash   | kept           | <episode id>/<edition> -> an old edition |
-| <p>:episode-vectors:<scope>:<embedder>       | hash   | kept           | episode id -> its vector, float32        |
-| <p>:episode-vector-states:<scope>:<embedder> | hash   | kept           | episode id -> the state it was made from |
-| <p>:briefs:<scope>                           | hash   | kept           | episode id -> its summary input, zlib    |
-| <p>:decisions:<scope>:<episode id>           | hash   | kept           | event id -> a decision, JSON             |
-| <p>:calibrations                             | hash   | kept           | embedder -> its threshold, measured      |
-| <p>:unrefined                                | hash   | kept           | extractive episode -> last attempted by  |
-| <p>:redaction-key                            | string | kept           | random key of placeholders for secrets   |
-| <p>:redactions                               | hash   | kept           | <place>/<rule> -> how often it was found |
-| <p>:anchors:<scope>                          | hash   | kept           | agent/session -> anchored summary        |
-| <p>:anchor-states:<scope>                    | hash   | kept           | agent/session -> event, for the commit   |
-| <p>:episodes-by-end:<scope>                  | zset   | kept           | episode ids by the second they ended     |
-| <p>:courses:<scope>:<session>                | string | kept, 30 days  | the state of a session, JSON             |
-| <p>:open-sessions                            | zset   | kept           | scope and session by the last activity   |
-| <p>:closing-sessions                         | zset   | kept           | the same: idle, its end not processed    |
-| <p>:abandoned-sessions                       | zset   | 30 days        | the same, by the time of abandonment     |
-| <p>:facts-head:<scope>                       | string | kept           | the log's version, for the commit        |
-| <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `fact_rows.py`)      |
-| <p>:vectors:<scope>:<embedder>:<dim>:<block> | string | kept           | vectors (see `fact_rows.py`)             |
-| <p>:candidates:<scope>:{<tag>}               | vset   | kept           | facts by their vectors (vector sets)     |
-| <p>:candidates-mark:<scope>:{<tag>}          | string | kept           | the log version that the set has reached |
-| <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
-| <p>:watched:<scope>:<place>                  | hash   | 30 days        | file (hashed) -> its last outcome, JSON  |
-| <p>:aside:<scope>:<version>:<name>:<part>    | varies | an hour        | part of a rewrite of that log version    |
-| <p>:rewriting:<scope>                        | string | 20 seconds     | lock: the log is being rewritten         |
-
-A session state has no TTL while its session is open or closing, and a TTL of 30 days from then on: a late event about a
-session that has ended does not restart it. Sessions leave the three sets when their status changes, abandoned ones
-also after 30 days, at the next abandonment.
-
-All but `calibrations`, the two about redaction and the last six are written only by a commit or an erasure. A
-transcript is written by a producer that publishes with an upload, and released by the commit of its event. Folder
-records are written by every process that sweeps that folder of that host; their TTL of 30 days starts again with each
-sweep. Candidates, which may be on another server, are an index of the log, updated by every process that is about to
-compare facts.
-"""
+"""Build the names of the store's Redis keys; `keys.md` has their types, lives and content."""
 
 from dataclasses import dataclass
 from functools import partialmethod

@@ -79,10 +79,7 @@ class MemoryStore:
         self._uploads: dict[str, bytes] = {}
 
     def apply(self, writes: Iterable[Write]) -> str | None:
-        """Apply all of *writes* atomically, or none and return which precondition no longer holds.
-
-        Raises `BadInput` for what cannot be stored, and `Misconfigured` for vectors that do not fit each other.
-        """
+        """Apply all, or none and return the broken precondition. Raises `BadInput`, `Misconfigured`."""
         prepared = [(write, continuation(write) if isinstance(write, AppendFacts) else None) for write in writes]
         with self._lock:
             for write, _ in prepared:

@@ -8,12 +8,8 @@ from nous.domain.events import EpisodeSummarized, Event
 from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.sentences import names
 
-LEAST_SURE = 0.6
-"""The lowest confidence of a recorded decision that becomes a fact as well."""
-
-MOST = 20
-"""The most decisions that become facts, the newest ones; the other facts are for what the episode taught."""
-
+LEAST_SURE = 0.6  # the lowest confidence of a recorded decision that becomes a fact as well
+MOST = 20  # the most decisions that become facts, the newest ones; the other facts are for what the episode taught
 _LONGEST = 1000
 
 

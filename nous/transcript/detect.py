@@ -17,8 +17,7 @@ from nous.transcript.io.records import BROKEN, records, scan
 from nous.transcript.model import ReadNotes
 from nous.transcript.reader import FormatReader, Sample
 
-HEAD = 32 * 1024
-"""Bytes to inspect, at most `RECORDS` records, unless the first record is longer."""
+HEAD = 32 * 1024  # bytes to inspect, at most `RECORDS` records, unless the first record is longer
 
 OPENING = 8 * 1024 * 1024
 """Maximum bytes to inspect if the session is one JSON document, whose first message may be that long."""
@@ -76,10 +75,7 @@ def _surest(sample: Sample) -> Sniffed:
 
 
 def sample_of(byte_source: ByteSource) -> Sample:
-    """Return a sample of the beginning of *byte_source*, without consuming it.
-
-    It is larger than `HEAD` if the first line, record or message is. Raises UnknownFormat above `LONGEST_LINE`.
-    """
+    """Return a sample of the beginning, without consuming it. Raises UnknownFormat if too long."""
     size = HEAD
     sample, most = _sample(head := byte_source.look(size))
     while len(head) == size < most:

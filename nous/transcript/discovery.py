@@ -51,16 +51,12 @@ def safe_session_id(session: str) -> str:
 
 
 def is_plain_name(name: str) -> bool:
-    """Return whether *name* is safe as the name of a file inside its folder.
-
-    It is printable and not blank, has no separators, is not `.` or `..`, and is no longer than a file name.
-    """
+    """Return whether *name* is a safe file name: printable, not blank, no path, not too long."""
     is_printable = bool(name.strip()) and name.isprintable() and len(name.encode(errors="replace")) <= _LONGEST_ID
     return is_printable and name not in {".", ".."} and not set(name) & set("/\\")
 
 
-FOLDER = "subagents"
-"""Name of the folder with the transcripts of sub-agents."""
+FOLDER = "subagents"  # name of the folder with the transcripts of sub-agents
 
 
 def sub_agents_beside(path: Path) -> tuple[SubAgent, ...]:

@@ -5,40 +5,29 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from nous.text.language import words
+from nous.text.language import patterns, words
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_summary import files_of_patch, paths_touched
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PATCH = "*** Begin Patch"
-"""First line of every `apply_patch` patch."""
+_PATCH = "*** Begin Patch"  # first line of every `apply_patch` patch
 
 _OF_EDITORS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "delete", "rename"})
 """Commands of text-editing tools, in the field that holds a command line for other tools."""
 
 _BOOKKEEPING = re.compile(r"todo|task|plan|think|calculate|memory", re.IGNORECASE)
-_SHELL_WRITES = re.compile(
-    r"\bgit (?:commit|push|merge|rebase|tag|apply|revert|cherry-pick)\b"
-    r"|(?:^|[;&|]\s*)(?:rm|mv|cp|mkdir|touch|tee|chmod|sed -i|patch) "
-    r"|\b(?:npm|pnpm|yarn|pip3?|uv|cargo|brew|apt(?:-get)?) (?:install|add|publish)\b"
-    r"|\b(?:kubectl|terraform) apply\b|\bdocker (?:build|push)\b|\bgh pr (?:create|merge)\b"
-)
+_PATTERNS = patterns("nous.transcript", "patterns", "tool_actions")
+_SHELL_WRITES = _PATTERNS["shell_writes"]
 _RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|(]+[ \t]+)*git\b"
 """Start of a git command, so that git in quoted or searched text does not count."""
 
 _COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +[^\s;&|(]+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?[ \t]*\n\s*(?P<subject>[^\n]+)")
-_MESSAGE = re.compile(
-    r"(?:[^'\"|;&\n]|'[^'\n]*'|\"[^\"\n]*\")*?\s(?:-[a-zA-Z]*m|--message)[ =]*"
-    r"(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)"
-)
+_MESSAGE = _PATTERNS["message"]
 _DRY_RUNS = ("--dry-run", "--help")
 _PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
 _FORCES = re.compile(r" (?:--force\b|-f\b)")
-_REMOVES = re.compile(
-    r"\s*(?:sudo +)?(?:git +)?(?P<how>rm|unlink|mv)(?P<options>(?: +-[\w-]+)*)"
-    r"(?P<named>(?: +(?P<mark>['\"]?)[\w./@+][\w./@+-]*(?P=mark)(?=\s|$))+)\s*"
-)
+_REMOVES = _PATTERNS["removes"]
 _DEEP = re.compile(r" -(?:\w*[rR]|-recursive)")
 _REMOVES_NOTHING = re.compile(r" -(?:[a-z]*n[a-z]*|-cached|-dry-run)(?![\w-])")
 _PARTS = re.compile(r"[;&|()\n]+")
@@ -46,10 +35,7 @@ _PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
 class Action(NamedTuple):
-    """A tool call and its effect: its command line and the files that it names, if any.
-
-    `name` is the tool's name, or the sub-command of a tool that has several.
-    """
+    """A call, its effect, command line and files; `name` is the tool's or its sub-command's."""
 
     call: Entry
     name: str

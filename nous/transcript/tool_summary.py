@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from nous.text.language import tables
 from nous.text.sanitize import first_graphemes
 
 Keys = tuple[str, ...]
@@ -22,69 +23,23 @@ class Shape(NamedTuple):
     needs: str | None = None
 
 
-BOOKKEEPING = frozenset(
-    {
-        *("AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "TodoWrite"),
-        *("TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "TaskOutput", "TaskStop"),
-        *("update_plan", "write_todos", "todowrite", "todoread", "todo_write", "TodoList", "report_intent"),
-        *("ask_user", "ask_human", "ask_user_question", "AskQuestion", "AskUser", "question", "request_user_input"),
-        *("CreatePlan", "SwitchMode", "CreateGoal", "GetGoal", "UpdateGoal", "SetGoalBudget", "task_complete"),
-        *("write_stdin", "wait", "wait_agent", "close_agent", "read_bash", "write_bash", "stop_bash"),
-    }
-)
+_TOOLS = tables("nous.transcript", "tools")
+BOOKKEEPING = frozenset(_TOOLS["bookkeeping"].split())
 """Tools that manage the agent's own tasks, or that ask the user, whose answer becomes a decision entry."""
 
 FIRST_LINE_ONLY = frozenset({"cmd", "prompt"})
 
-PATHS: Keys = (
-    *("file_path", "path", "absolute_path", "filePath", "target_file", "notebook_path", "filename", "file"),
-    *("TargetFile", "AbsolutePath", "target_notebook"),
-)
+PATHS: Keys = tuple(_TOOLS["paths"].split())
 _FILE = Shape(file=PATHS)
-_SHELL = Shape(
-    values={"desc": ("description",), "cmd": ("command", "cmd", "commands", "script", "CommandLine", "input", "code")}
-)
-_PATTERN: Keys = ("pattern", "query", "regex", "glob_pattern", "Pattern", "Query", "search_term", "file_name")
-_FOLDER_KEYS: Keys = (
-    *("path", "dir_path", "directory", "directory_path", "target_directory", "dir", "DirectoryPath", "SearchPath"),
-    "SearchDirectory",
-)
-_SEARCH = Shape(values={"pattern": _PATTERN, "path": _FOLDER_KEYS}, needs="pattern")
-_FOLDER = Shape(values={"path": _FOLDER_KEYS})
-_FETCH = Shape(values={"url": ("url", "Url"), "prompt": ("prompt",)})
-_QUERY = Shape(values={"query": ("query", "search_term", "queries")})
-_PATCH = Shape(file=("path",), patch=("patch", "input", "patchText"))
-_DELEGATE = Shape(values={"desc": ("description",), "prompt": ("prompt", "task", "message", "Task", "objective")})
-_SKILL = Shape(values={"skill": ("skill", "name"), "args": ("args",)})
 
-_NAMES = (
-    (_FILE, "Read Edit Write MultiEdit read edit write multiedit view create open replace str_replace StrReplace"),
-    (_FILE, "str_replace_editor str_replace_based_edit_tool search_replace read_file write_file edit_file create_file"),
-    (_FILE, "delete_file view_file write_to_file replace_file_content multi_replace_file_content view_image"),
-    (_FILE, "ReadMediaFile EditNotebook Create Delete"),
-    (_SHELL, "Bash bash shell Shell terminal powershell Execute exec exec_command local_shell shell_command"),
-    (_SHELL, "shell_exec unified_exec run_shell_command run_command run_pty_cmd run_terminal run_terminal_cmd"),
-    (_SHELL, "python code_interpreter"),
-    (_SEARCH, "Grep Glob grep glob rg find find_file find_files find_by_name search_file search_dir grep_file"),
-    (_SEARCH, "ast_grep grep_search search_file_content codebase_search SemanticSearch"),
-    (_FOLDER, "LS ls list list_dir list_directory"),
-    (_FETCH, "FetchUrl FetchURL webfetch web_fetch read_url_content"),
-    (_QUERY, "WebSearch websearch web_search search_web google_web_search codesearch file_search tool_search"),
-    (_QUERY, "memory sql"),
-    (_PATCH, "patch ApplyPatch apply_patch"),
-    (_DELEGATE, "Task Agent task agent AgentSwarm sessions_spawn browser_subagent codebase_investigator spawn_agent"),
-    (_DELEGATE, "send_input"),
-    (_SKILL, "Skill skill activate_skill"),
-)
-TABLE: Mapping[str, Shape] = {
-    **{name: shape for shape, names in _NAMES for name in names.split()},
-    "NotebookEdit": Shape(file=("notebook_path",), values={"cell_id": ("cell_id",), "edit_mode": ("edit_mode",)}),
-    "WebFetch": Shape(values={"url": ("url",)}),
-    "image_generation": Shape(values={"prompt": ("prompt",)}),
-    "read_many_files": Shape(values={"paths": ("paths", "include")}),
-    "save_memory": Shape(values={"fact": ("fact",)}),
-    "list_files": Shape(values={"path": ("path",), "pattern": ("pattern",)}),
-}
+
+def _shape(tool: Mapping[str, Any]) -> Shape:
+    file, patch = (tuple(tool.get(name, "").replace("$paths", _TOOLS["paths"]).split()) for name in ("file", "patch"))
+    values = {label: tuple(keys.split()) for label, keys in tool.get("values", {}).items()}
+    return Shape(file, patch, values, tool.get("needs"))
+
+
+TABLE = {name: shape for tool in _TOOLS["tool"] for shape in [_shape(tool)] for name in tool["names"].split()}
 """Shape of each tool by name. Names are case-sensitive; agents that share a name mean the same tool."""
 
 _NO_SHAPE = Shape()
@@ -116,8 +71,7 @@ def files_of_patch(patch: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path.rstrip() for path in _IN_PATCH.findall(patch)))
 
 
-LONGEST_VALUE = 80
-"""Maximum grapheme clusters shown of a value. File paths are shown in full."""
+LONGEST_VALUE = 80  # maximum grapheme clusters shown of a value. File paths are shown in full
 
 
 def extract_tool_summary(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -46,11 +47,11 @@ class Row:
 
 
 def rows_of(module: ModuleType, settings: Mapping[str, float]) -> Iterator[Row]:
-    """The rows of the table on top of *module*; *settings* are the lives that it calls by their names."""
-    for line in (module.__doc__ or "").splitlines():
+    """The rows of the table beside *module*; *settings* are the lives that it calls by their names."""
+    for line in Path(module.__file__ or "").with_name("keys.md").read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) == 4 and cells[0] and cells[0] != "key" and not cells[0].startswith("-"):
-            yield Row(cells[0], cells[1], tuple(_seconds(life, settings) for life in cells[2].split(", ")))
+            yield Row(cells[0].strip("`"), cells[1], tuple(_seconds(life, settings) for life in cells[2].split(", ")))
 
 
 def _seconds(life: str, settings: Mapping[str, float]) -> float | None:

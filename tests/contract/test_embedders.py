@@ -20,8 +20,7 @@ from builders.questions import NOW, endpoint_at
 from numpy.typing import NDArray
 
 from nous.domain.errors import Misconfigured
-from nous.embedding.base import Embedder
-from nous.embedding.cache import CachedEmbedder
+from nous.embedding.base import CachedEmbedder, Embedder
 from nous.embedding.hashing import HashingEmbedder
 from nous.embedding.http import RemoteEmbedder
 from nous.embedding.minilm import MiniLM

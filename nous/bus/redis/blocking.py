@@ -14,8 +14,7 @@ _DISK_MS = 5000
 _POLL_INTERVAL = 0.02
 """Seconds between two polls: the server gives no notice when a key disappears or its time is over."""
 
-_GRACE = 5.0
-"""Extra seconds that a server may take to report that a blocking read has timed out."""
+_GRACE = 5.0  # extra seconds that a server may take to report that a blocking read has timed out
 
 _LONGEST = 25.0
 """Maximum seconds that a commit waits for an erasure.
@@ -23,9 +22,7 @@ _LONGEST = 25.0
 It is longer than the TTL of a key that is no longer renewed (see `RedisLogs.hold`).
 """
 
-_PUT_OFF = 2.5
-"""Seconds; a little more than a server that syncs once a second may defer a write."""
-
+_PUT_OFF = 2.5  # seconds; a little more than a server that syncs once a second may defer a write
 _LOST = "the server has lost what it had taken; publish it again"
 
 

@@ -2,7 +2,7 @@
 
 The stream is the event log; an entry that a group has pending is not done yet. Every write is one script or command
 that may be sent twice, since redis-py re-sends a command whose reply was lost. The keys are listed in
-`nous.bus.redis.keys`, the scripts in `nous/bus/redis/scripts`.
+`nous/bus/redis/keys.md`, the scripts in `nous/bus/redis/scripts`.
 """
 
 from collections.abc import Callable, Iterable, Sequence

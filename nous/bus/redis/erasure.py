@@ -1,7 +1,7 @@
 """Find and erase stream entries and dead letters in Redis, also on disk; store tombstones.
 
 Redis only marks a deleted entry: its bytes stay in memory, on disk and in every DUMP as long as its neighbours do. So a
-stream with deletions is copied, and the copy replaces it. The keys are listed in `nous.bus.redis.keys`.
+stream with deletions is copied, and the copy replaces it. The keys are listed in `nous/bus/redis/keys.md`.
 """
 
 import time
@@ -46,10 +46,7 @@ T = TypeVar("T")
 
 
 class RedisBusErasure(RedisPart):
-    """Erases entries and dead letters of `RedisBus`, and their bytes from the server.
-
-    Each call is idempotent: a repeated one finds less to do. Raises `Unavailable` if the server does not answer.
-    """
+    """Erases entries and dead letters, and their bytes. Idempotent. Raises `Unavailable`."""
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
         """Scan every stream and return what has to be erased."""
@@ -185,10 +182,7 @@ class RedisBusErasure(RedisPart):
         raise _too_busy(stream)
 
     def _has_snapshot(self, known: Mapping[str, Any]) -> bool:
-        """Return whether the server may have a snapshot.
-
-        It takes them by configuration, has taken one since it started, or has an older one where this process can look.
-        """
+        """Return whether there may be a snapshot: configured, taken since the start, or in sight."""
         config = self._client.config_get("save", "dir", "dbfilename")
         try:
             return bool(config["save"] or known.get("rdb_saves") or Path(config["dir"], config["dbfilename"]).is_file())

@@ -1,21 +1,4 @@
-"""Build the names of the bus's Redis keys. `<p>` is the prefix; *kept* means without a TTL.
-
-| key                            | type   | life       | holds                                                         |
-|--------------------------------|--------|------------|---------------------------------------------------------------|
-| <p>:events:<type>              | stream | kept       | the event log: live events, one field `event`, until they are |
-|                                |        |            | trimmed (see `nous.bus.accounting`)                           |
-| <p>:bulk:<type>                | stream | kept       | the same for backfill, read after live events                 |
-| <p>:marker:<event id>          | string | marker_ttl | idempotency key: "priority/entry" of a published event        |
-| <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |
-| <p>:leases:<group>             | zset   | kept       | pending deliveries by the end of their lease; empty at rest   |
-| <p>:progress:<group>           | hash   | kept       | state of pending deliveries; empty at rest                    |
-| <p>:progress:<group>:<delivery>| list   | a week     | the last failures of a pending delivery                       |
-| <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
-| <p>:dead                       | stream | kept       | dead letters: delivery, reason and last failures, until       |
-|                                |        |            | redriven or dropped                                           |
-| <p>:forgotten:<scope>          | hash   | kept       | tombstones: scope, episode, fact or hash of a text -> erasure |
-| <p>:aside:<stream>:<name>      | stream | an hour    | copy of a stream that is rewritten, until it replaces it      |
-"""
+"""Build the names of the bus's Redis keys; `keys.md` has their types, lives and content."""
 
 from dataclasses import dataclass
 from urllib.parse import quote

@@ -25,7 +25,7 @@ _ENOUGH = 1 << 24
 
 
 class RedisPart:
-    """A part of the bus on one Redis primary. The keys are listed in `nous.bus.redis.keys`.
+    """A part of the bus on one Redis primary. The keys are listed in `nous/bus/redis/keys.md`.
 
     *subscriptions* are groups to create before their workers start. *marker_ttl* is the life of idempotency keys, and
     of the reasons for skipping an event, in seconds. *clock* replaces the server's time (seconds since the epoch), for
@@ -117,8 +117,7 @@ class ConsumerGroups:
         return next((each["last-delivered-id"] for each in groups if each["name"] == group.encode()), b"0-0")
 
 
-_TRIMMED_AT_ONCE = 100
-"""Entries examined per script call: the server serves no other client meanwhile."""
+_TRIMMED_AT_ONCE = 100  # entries examined per script call: the server serves no other client meanwhile
 
 
 class RedisTrimming(RedisPart):
@@ -143,10 +142,7 @@ class RedisTrimming(RedisPart):
             yield int(removed)
 
     def _dead_lettered(self, kind: type[Event], priority: Priority) -> tuple[str, list[str]]:
-        """Return the last dead letter, and the entries of a stream that dead letters are about.
-
-        Entries are in their order. The script itself checks dead letters that are written later.
-        """
+        """Return the last dead letter, and the entries that dead letters are about, in order."""
         last, about = b"0-0", set[str]()
         of_stream = (kind.type.encode(), priority.value.encode())
         for last, letter in whole_entries(self._client, self._keys.letters):  # noqa: B007 - kept for the end

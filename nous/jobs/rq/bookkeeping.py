@@ -34,8 +34,7 @@ from nous.redaction.redactor import masked
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import register
 
-_OVERDUE = 90
-"""Seconds without a heartbeat until RQ considers a job abandoned, as RQ's own worker sets it."""
+_OVERDUE = 90  # seconds without a heartbeat until RQ considers a job abandoned, as RQ's own worker sets it
 _PATIENCE = 60.0
 """Seconds for which a result is offered to a server that is down. Until then, RQ considers the job as running."""
 

@@ -27,12 +27,9 @@ from nous.redis_support.errors import translated
 
 _LISTEN = 1
 """Seconds to block on an empty queue. Also the longest time until a stop, or work in the second queue, is noticed."""
-_BATCH = 16
-"""Jobs taken at once: enough to share a round trip, and few to resubmit if this process dies."""
-_BEAT = 15.0
-"""Seconds between two heartbeats. Also the longest time until `rq suspend` or `rq resume` is noticed."""
-_EXPIRES = 60
-"""Seconds without a heartbeat after which this worker counts as dead."""
+_BATCH = 16  # jobs taken at once: enough to share a round trip, and few to resubmit if this process dies
+_BEAT = 15.0  # seconds between two heartbeats. Also the longest time until `rq suspend` or `rq resume` is noticed
+_EXPIRES = 60  # seconds without a heartbeat after which this worker counts as dead
 _GLANCE = 0.02
 _AFTERGLOW = 2.0
 """Seconds after work in another queue than the first, in which the wait is short: Redis blocks on one queue only."""

@@ -41,10 +41,7 @@ class WorkerSeen:
 
     @property
     def is_dispatching(self) -> bool:
-        """Return whether it is a `nous worker`, which also dispatches; RQ's own runs jobs only.
-
-        A `nous worker` is named after its first queue, host and process.
-        """
+        """Return whether it is a `nous worker` (named by queue, host, process), which dispatches."""
         return self.name.startswith(f"{self.queues[0]}-{self.host}-{self.pid}-")
 
 

@@ -1,7 +1,4 @@
-"""Compare two statements word by word: differences, vetoes on a merge, duplicate likelihood.
-
-Vetoes catch details that tell apart two statements which a cosine takes for the same.
-"""
+"""Compare statements by words: differences, vetoes on near texts, duplicate likelihood."""
 
 import json
 import math
@@ -16,9 +13,7 @@ from itertools import groupby, product
 
 from nous.knowledge.equivalence.reading import ParsedStatement, Word, stems
 
-MOST_ALIGNED = 200
-"""Maximum words of each statement that are aligned; the time grows with their square."""
-
+MOST_ALIGNED = 200  # maximum words of each statement that are aligned; the time grows with their square
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|been|be|being) (?:\w+ ){1,6}?by\b")
 
 
@@ -192,10 +187,7 @@ def has_literal(words: Sequence[Word]) -> bool:
 
 @cache
 def shipped() -> tuple[float, Mapping[str, tuple[float, float, float]]]:
-    """Return the classifier's bias, and the mean, deviation and weight of each feature.
-
-    Trained by tests/benchmarks/train_duplicates.py.
-    """
+    """Return the bias, and mean, deviation and weight by feature, as train_duplicates.py writes."""
     found = json.loads(files("nous.knowledge.equivalence").joinpath("weights.json").read_text(encoding="utf-8"))
     return found["bias"], {name: tuple(each) for name, each in found["features"].items()}
 

@@ -1,18 +1,20 @@
 """Parse a statement into content words, literals and function words, for comparison."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
-from importlib.resources import files
+from functools import cache, cached_property, lru_cache, partial
 
 from nous.knowledge.normalize import plain, unadorned
+from nous.text.language import tables
 
 _DERIVED = re.compile(r"(?<=[a-z]{4})(?:ation|ition|ion|ally|al|ly|ment|ness|ive|able|ible)$")
 _PLURAL = re.compile(r"(?<=[a-z]{2})(?:(?<=ss)es|(?<=x)es|(?<=[cs]h)es|(?<![sui])s)$")
 _VERBAL = re.compile(r"(?<=[a-z]{3})(?:ing|ed)$|(?<=[aeiou][a-z])(?:ing|ed)$")
+
+
+_lists = partial(tables, "nous.knowledge.equivalence", "words")
 
 
 @cache
@@ -81,11 +83,6 @@ def _stem(word: str) -> str:
         form = form[:-1]
     form = _DERIVED.sub("", _DERIVED.sub("", form))
     return form.rstrip("e") if len(form) > 3 else form
-
-
-@cache
-def _lists() -> Mapping[str, str]:
-    return tomllib.loads(files("nous.knowledge.equivalence").joinpath("words.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

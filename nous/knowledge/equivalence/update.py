@@ -11,9 +11,7 @@ from typing import NamedTuple
 from nous.knowledge.equivalence.compare import Difference, texts
 from nous.knowledge.equivalence.reading import ParsedStatement, read, stem, stems, words
 
-TAKEN_UP = 0.65
-"""Part of the earlier statement that the later one has to repeat if they share no subject."""
-
+TAKEN_UP = 0.65  # part of the earlier statement that the later one has to repeat if they share no subject
 _topic = lru_cache(maxsize=1_000)(read)
 _VALUE = re.compile(r"v?\d[\d.,:/-]*")
 

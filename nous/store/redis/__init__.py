@@ -9,7 +9,7 @@ from nous.store.keys import StoreKeys
 
 
 class StorePart:
-    """A part of the store (keys: `nous.store.keys`). *client* must not decode responses."""
+    """A part of the store (keys: `nous/store/keys.md`). *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client: Any = client  # narrowed where its answers enter

@@ -1,6 +1,6 @@
 """Read fact logs and vectors from Redis; read and set embedders' deduplication thresholds.
 
-The log is written by `nous.store.redis.plans` and `fact_log_rewrite`. A read takes one round trip if nothing was
+The log is written by `nous.store.redis.plans` and `.erasure`. A read takes one round trip if nothing was
 appended, or nothing with a vector; two otherwise, and three if the log was rewritten.
 """
 
@@ -88,16 +88,10 @@ def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersi
 
 
 class RedisCalibrations(StorePart):
-    """Measured deduplication thresholds of embedders, on one Redis primary.
-
-    They are configuration, not memory, so the calibration writes them directly instead of through a commit.
-    """
+    """Measured thresholds of embedders: configuration, so written without a commit."""
 
     def thresholds(self) -> Mapping[str, float]:
-        """Return the calibrated cosine threshold (tau) of each embedder.
-
-        From this cosine on, two texts may count as the same though one has words that the other lacks.
-        """
+        """Return the calibrated cosine by embedder, from which on texts may differ in words."""
         stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.calibrations)
         return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
 

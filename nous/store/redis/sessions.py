@@ -15,8 +15,7 @@ from nous.domain.session_state import SessionState, SessionStatus
 from nous.store.keys import anchor_name, member_named
 from nous.store.redis import StorePart
 
-STATE_HEAD = 36
-"""Characters of the event id before a stored session state."""
+STATE_HEAD = 36  # characters of the event id before a stored session state
 
 
 def unpacked(stored: bytes) -> SessionState:

@@ -13,8 +13,7 @@ from nous.store.folder_state import FileRecord, WatchedFolder, digest_of, packed
 from nous.store.keys import StoreKeys
 from nous.store.redis import StorePart
 
-KEPT = 30 * 86400
-"""TTL in seconds of a folder that is no longer swept, for example of a host that is gone."""
+KEPT = 30 * 86400  # TTL in seconds of a folder that is no longer swept, for example of a host that is gone
 
 
 class RedisFolderState(StorePart):

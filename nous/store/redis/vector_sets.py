@@ -63,12 +63,8 @@ class IndexWatermark:
         return self.generation == earlier.generation and self.version.n >= earlier.version.n
 
 
-ROWS_AT_ONCE = 16
-"""Rows that one script call applies, 1 to 4 ms each: meanwhile the server does nothing else."""
-
-MOST = 1000
-"""Limit of facts proposed for one vector. To find as many, the engine examines as many of the nearest."""
-
+ROWS_AT_ONCE = 16  # rows that one script call applies, 1 to 4 ms each: meanwhile the server does nothing else
+MOST = 1000  # limit of facts proposed for one vector. To find as many, the engine examines as many of the nearest
 _ATTEMPTS = 20
 _ROUNDING = 1e-6
 

@@ -32,9 +32,6 @@ class Summarizer(Protocol):
         """Return *existing_summary*, None the first time, updated with *segments*.
 
         The result's `iteration` is one more than before, at first 1, and nothing of the existing summary is missing.
-        Idempotent.
-
-        Raises:
-            SummarizerError: there is none; `kind` says why.
+        Idempotent. Raises `SummarizerError` if there is none; its `kind` says why.
         """
         ...

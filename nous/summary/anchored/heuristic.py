@@ -18,12 +18,8 @@ from nous.transcript.model import Entry, Kind, Transcript
 
 _REQUEST_CHARS = 400
 _ANSWER_CHARS = _VERDICT_CHARS = 240
-_LONGEST_LINE = 900
-"""The most characters of any line. An answer that asks lists the options."""
-
-_BRIEF_SENTENCES = 4
-"""Sentences that are quoted from a pasted or forwarded text."""
-
+_LONGEST_LINE = 900  # the most characters of any line. An answer that asks lists the options
+_BRIEF_SENTENCES = 4  # sentences that are quoted from a pasted or forwarded text
 _MOST_REPORTS = _MOST_COMMITS = 5
 _DECIDED = ("Approved", "Rejected", "Answered")
 _SHORT = frozenset({Outcome.PARTIAL, Outcome.UNRESOLVED})

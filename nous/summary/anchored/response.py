@@ -34,11 +34,7 @@ def schema() -> dict[str, Any]:
 
 
 def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
-    """Return the sections of an answer; a missing one is blank.
-
-    Raises:
-        BadInput: it is no such answer; the message can be sent to the model.
-    """
+    """Return the sections; a missing one is blank. Raises `BadInput`, worded for the model."""
     if not any(value.get(id_) for id_ in LABELS):
         raise BadInput(f"The answer says nothing in any of its sections; write {', '.join(LABELS)}.")
     return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, value.get(id_))) for id_ in LABELS)

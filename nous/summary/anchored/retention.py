@@ -1,7 +1,4 @@
-"""Merge two rolling summaries: restore in the new one every line of the old that it lacks.
-
-It is biased to one side: a repeated line costs a line, a lost line is lost.
-"""
+"""Restore in a new rolling summary what it lacks of the old: rather twice than never."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -56,9 +53,7 @@ def _closed(content: str, block: Fence) -> str:
     return text if block.is_closed else f"{text}\n{block.ticks}"
 
 
-_MOST, _FEW = 0.8, 4
-"""The share of a line's words that must occur if it has more than `_FEW`; of so few, all must."""
-
+_MOST, _FEW = 0.8, 4  # the share of a line's words that must occur if it has more than `_FEW`; of so few, all must
 _MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,9}[.)]\s+|>\s+|\[[ xX]\]\s+)+")
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
 _NEGATION = re.compile(
@@ -133,8 +128,7 @@ def _with_code_by_line(content: str) -> Iterator[str]:
 EARLIER = "earlier"
 """Section for lines that were true at a time: nothing is lost, and nothing outdated looks current."""
 
-PASSING = frozenset({"pending_tasks", "current_state"})
-"""Sections that go out of date by nature."""
+PASSING = frozenset({"pending_tasks", "current_state"})  # sections that go out of date by nature
 
 
 def kept(previous: AnchoredSummary, new: AnchoredSummary) -> tuple[AnchoredSummary, tuple[str, ...]]:

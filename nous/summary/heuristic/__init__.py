@@ -1,4 +1,1 @@
-"""Package of rules that summarize a session without a model (no code in this file).
-
-The rules were measured on labelled sessions.
-"""
+"""Package of rules that summarize without a model, measured on labelled sessions."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nous.text.language import patterns, tables
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import Action
 
@@ -30,60 +31,26 @@ class CommandRun:
     is_whole: bool
 
 
-_RUNNER = (
-    r"(?:(?:npm|pnpm|yarn|bun|deno)(?: run| task)?|mise(?: run)?|make|just|task|rake|poe|nox|tox|\./gradlew|gradlew?)"
-)
-_WRAPPED = r"(?:(?:uv|poetry|pipenv|pdm|hatch|rye) run |(?:npx|bunx|pnpm exec|yarn exec|bundle exec|python3? -m) )?"
-_PURPOSES = {
-    Purpose.TEST: rf"{_RUNNER} [\w:-]*tests?\b[\w:-]*|(?:make|just|task|\./gradlew|gradlew?) check\b"
-    rf"|{_WRAPPED}(?:pytest|unittest|tox|nox|vitest|jest|mocha|rspec|phpunit|ctest)\b"
-    r"|(?:go|cargo|dotnet|swift|mvn|flutter|mix|zig build) test\b|cargo nextest\b",
-    Purpose.FORMAT: rf"{_RUNNER} (?:[\w-]+:)?(?:fmt|format|prettier)\b[\w:-]*"
-    rf"|{_WRAPPED}(?:ruff format|black|prettier)\b|gofmt\b|(?:go|cargo|terraform) fmt\b",
-    Purpose.LINT: rf"{_RUNNER} (?:[\w-]+:)?(?:lint|check|typecheck|type-check|clippy|vet)\b[\w:-]*"
-    rf"|{_WRAPPED}(?:ruff check|ruff|flake8|pylint|mypy|pyright|eslint|biome|rubocop|tsc --noEmit)\b"
-    r"|golangci-lint run|cargo clippy|go vet\b|shellcheck\b",
-    Purpose.BUILD: rf"{_RUNNER} (?:[\w-]+:)?(?:build|compile)\b[\w:-]*|make(?: all)?\Z"
-    r"|(?:go|cargo|dotnet|swift|zig) build\b"
-    rf"|cargo check\b|{_WRAPPED}tsc\b|mvn (?:-\S+ )*(?:package|compile|install)\b|docker build\b|cmake --build",
+_TABLES = tables("nous.summary.heuristic", "patterns")
+_PATTERNS = patterns("nous.summary.heuristic", "patterns", "commands")
+_KNOWN = {
+    Purpose(name): re.compile(
+        "".join(pieces).replace("{runner}", _TABLES["runner"]).replace("{wrapped}", _TABLES["wrapped"])
+    )
+    for name, pieces in _TABLES["known"].items()
 }
-_KNOWN = {purpose: re.compile(pattern) for purpose, pattern in _PURPOSES.items()}
 _LEAD = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|command|timeout(?: -\S+)* \S+)\s+)*")
 _PART = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _REDIRECTED = re.compile(r"\s*(?:\d?>&?|&>|<|\|).*|\s+--?\s*\Z", re.DOTALL)
 _CHANGE_DIRECTORY = re.compile(r"cd\s+(['\"]?)([^'\"\s]+)\1\Z")
 _READ = 10_000  # characters of a command line; a longer one writes a file
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?\n\1\b", re.DOTALL)
-_MANNER = re.compile(
-    r" (?:-[vxqs]+|-?-(?:count|timeout|parallel|jobs)(?:[= ]\w+)?|--(?:verbose|quiet|color=\S+))(?= |\Z)"
-)
-_PICKS = re.compile(
-    r" (?:-(?:-?run|k|t|m|p|w|-workspace|-grep|-testNamePattern|-filter|-lf|-ff|-last-failed|-package|-lib|-bin)\b"
-    r"|\S*::"
-    r"|\S+\.(?:py|[cm]?[jt]sx?|rb|go|rs|java|kt|php|exs?|md|json|toml|ya?ml|sh)\b)"
-    r"|(?:pytest|jest|vitest|mocha|rspec|phpunit|test|run|ruff|eslint|build) (?:-\S+ )*(?:\./)?"
-    r"(?!tests?/|spec/|cmd/|\.\.\.)[\w.-]+/[\w-]"
-    r"|(?:cargo|go) test (?:-\S+ )*(?!-)\w|\$|[`*]|\"[^\"]*\Z| -- -{1,2}(?:run|t|k)\b"
-)
-_FAILED = re.compile(
-    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^[ \t]*--- FAIL|^FAIL(?:ED)?\b|\bFAILED \("
-    r"|test result: FAILED"
-    r"|failures[:=] ?[1-9]|^error(?:\[\w+\])?:|ERROR task failed|npm (?:ERR!|error)|error TS\d+"
-    r"|^make: \*\*\*|command not found|No such file"
-    r"|[Ee]xit(?:ed with)? [Cc]ode:? [1-9]|✖ [1-9]",
-    re.MULTILINE,
-)
-_NOTHING_RAN = re.compile(
-    r"\[no tests? (?:to run|files?)\]|\bno tests (?:ran|found|collected|to run)\b"
-    r"|\b(?:collected 0 items|running 0 tests|0 passing)\b",
-    re.IGNORECASE,
-)
-_SOMETHING_RAN = re.compile(
-    r"\b[1-9]\d* (?:passed|passing|tests?)\b|^ok\s+\S+\s+(?!.*\[no test)|running [1-9]", re.MULTILINE
-)
-_VERDICT_CHARS = 4_000
-"""Characters at the end of a result in which its verdict is looked for."""
-
+_MANNER = _PATTERNS["manner"]
+_PICKS = _PATTERNS["picks"]
+_FAILED = _PATTERNS["failed"]
+_NOTHING_RAN = _PATTERNS["nothing_ran"]
+_SOMETHING_RAN = _PATTERNS["something_ran"]
+_VERDICT_CHARS = 4_000  # characters at the end of a result in which its verdict is looked for
 _RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 
 

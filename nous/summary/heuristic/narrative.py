@@ -10,30 +10,18 @@ from nous.summary.heuristic.outcome import Judgement
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import OFFERED, answered, ended, lead, reply_of, result_of
 from nous.summary.heuristic.sentences import content_words, is_go_ahead, names, telling_words
-from nous.text.language import words
+from nous.text.language import patterns, words
 
 MOST_TOPICS = 6
 _MOST_WORDS, _FEWEST_WORDS = 10, 5
 _REQUESTS_READ, _SENTENCES_READ = 8, 10
 """Turns from the beginning, and sentences of each, that are searched for the request that names the session."""
 
-_CLAUSE = re.compile(
-    r"(?:[.;!?:](?=\s|\Z)| - | — |, (?:and|but|so|then|because) |\s(?=(?:What|Why|How|Where|Which|When) ))\s*"
-)
-_NOISE = re.compile(
-    r"https?://\S+|@\S*/|\"[^\"]*\"|“[^”]*”|\([^()]*\)|^/[\w-]+:?(?=\s|\Z)|\b[0-9a-f]{12,}\b|^\W*\d+ [+-].*"
-)
-_LEADS_UP = re.compile(
-    r"(?:you are|you're|i am|i'm testing|i just|i had|what i|if|when|for the|now that|once|after|before|since|as"
-    r"|right now|this is|there is|it['\u2019]s|it is)\b",
-    re.IGNORECASE,
-)
-_MANNER = re.compile(
-    r"(?:don't|do not|please make it|make it|start with|read|claim|keep|use|be|open up|check out|commit|push|merge"
-    r"|rebase|pull|switch|continue)\b",
-    re.IGNORECASE,
-)
-"""Describes how to work, or asks for a chore of version control, and not what the session is about."""
+_PATTERNS = patterns("nous.summary.heuristic", "patterns", "narrative")
+_CLAUSE = _PATTERNS["clause"]
+_NOISE = _PATTERNS["noise"]
+_LEADS_UP = _PATTERNS["leads_up"]
+_MANNER = _PATTERNS["manner"]
 
 _ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+|^(?:Plan|Task|Goal|Title):\s+")
 _TAIL = re.compile(r"[\s,:;.!?\u2013\u2014-]+$")

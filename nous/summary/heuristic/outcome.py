@@ -8,28 +8,21 @@ from nous.domain.episode import Outcome
 from nous.summary.heuristic.commands import has_passed
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.sentences import Sentence, content_words
-from nous.text.language import words
+from nous.text.language import patterns, words
 from nous.text.sentences import shortened
 from nous.transcript.model import Entry, Kind
 from nous.transcript.tool_actions import hands_over
 
 _QUOTED_CHARS = 120
-_LONG = 24
-"""Turns from which the end of a session says little about everything that was asked in it."""
+_LONG = 24  # turns from which the end of a session says little about everything that was asked in it
 
 _ASKS, _ORDERS = 0.5, 0.1
 """Shares of the turns of a talk; people who chat in `chitchat-dataset` ask in up to .4 and order in up to .06."""
 
-_READS = re.compile(
-    r"\s*(?:cd \S+ *&& *)?(?:grep|rg|ls|cat|find|head|tail|sed -n|git (?:log|show|diff|status|grep)|which|test) "
-)
+_PATTERNS = patterns("nous.summary.heuristic", "patterns", "outcome")
+_READS = _PATTERNS["reads"]
 _EITHER_OR = re.compile(r"\bor (?:should|shall|would|do) ", re.IGNORECASE)
-_CHOICE = re.compile(
-    r"\b(?:which|what) (?:\w+ ){0,4}(?:prefer|choose|like|want)|\bdo you (?:want|prefer)\b.* or "
-    r"|\b(?:would you like|should i|shall i)\b.*,? or (?:should|shall|would|do) "
-    r"|\b(?:option|approach) [A-C1-3]\b.*\?",
-    re.IGNORECASE,
-)
+_CHOICE = _PATTERNS["choice"]
 
 
 class Judgement(NamedTuple):

@@ -11,8 +11,7 @@ from nous.text.language import words
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import Action, actions_of, subject_of_commit, taken_away_by, writes, written_files
 
-_HOOK = "Operation stopped by hook"
-"""Begins the text of a hook behind the user's words."""
+_HOOK = "Operation stopped by hook"  # begins the text of a hook behind the user's words
 
 _INJECTED = re.compile(
     r"\A\s*(?:\[Request interrupted|Caveat: |<(?:local-command|command-|system-reminder|"

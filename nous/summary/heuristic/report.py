@@ -1,7 +1,4 @@
-"""Extract a turn's result, and answers to the user's questions, from the agent's messages.
-
-If no message states one, the result of a turn is the effects of its calls.
-"""
+"""Extract a turn's result (or its calls' effects) and answers from the agent's messages."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -116,9 +113,7 @@ def _name(path: str) -> str:
 
 
 _ANSWER_WORDS = 36
-_CODE_CHARS = 240
-"""Characters up to which a code block is part of an answer."""
-
+_CODE_CHARS = 240  # characters up to which a code block is part of an answer
 _QUESTION_WORDS = 16
 _LEAD_UP = re.compile(
     r"(?:[.;:]|,? (?:but|and|so)| - )\s+(?=can|could|would|what|why|how|where|which|is|does)"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from nous.text.language import words
+from nous.text.language import patterns, words
 from nous.text.sentences import sentences
 from nous.transcript.model import Entry, Kind
 
@@ -13,10 +13,8 @@ T = TypeVar("T")
 PASTED = 1_500
 """Characters from which a user's message counts as a pasted document: its sentences are not the user's own."""
 
-_MARKUP = re.compile(
-    r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+|\(\d{1,2}\)\s+|>\s+|\[[ x]\]\s+"
-    r"|[☐-☒✅✓-✘❌⚠➡→🎉]️?\s*)+"
-)
+_PATTERNS = patterns("nous.summary.heuristic", "patterns", "sentences")
+_MARKUP = _PATTERNS["markup"]
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
 _LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
 _DATA, _SHOWN = re.compile(r"(?<![!-\u2fff])[!-\u2fff]{400,}|(?<!\S)\S{4000,}"), 60
@@ -26,25 +24,14 @@ _NEXT_NUMBER = re.compile(r"(?<=[.!?])\s+\d+[.)]\s*\Z")
 """The mark of the next list item, if it stands behind the sentence before it."""
 
 _HARNESS_MARK = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
-_QUOTED = re.compile(
-    r"(?<![\w\"])\"[^\"]*[.!?]\s[^\"]*\"|“[^“”]*[.!?]\s[^“”]*”|\"\"\".*?(?:\"\"\"|\Z)|^>.*"
-    r"|^(?:.*\b(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE)\b|\[?\d{4}-\d\d-\d\d\b|\w[\w.]*[-_.\d][\w.-]*(?:\[\d+\])?: "
-    r"|(?:hint|remote|fatal|error|warning|Error|Warning|npm ERR!): |//|/\*|\s*\d+ +[+-]|\s*\w+ :?= ).*",
-    re.MULTILINE,
-)
+_QUOTED = _PATTERNS["quoted"]
 _NOT_PROSE = ("```", "|", "<", "{", "$ ", "//", "@@")
-_IDENTIFIER = re.compile(
-    r"`[^`]+`|(?<![\w/])(?:~|\.{0,2})/[\w.@-]+(?:/[\w.@*-]+)*|\b[\w.-]+/[\w./-]*\w|\b\w+_\w+|\b[a-z]+[A-Z]\w*"
-    r"|\b[A-Z][a-z]+[A-Z]\w*|\b\w+\(\)|\b[\w-]+\.[a-z]{1,5}\b(?!\.)|(?<!\S)--\w[\w-]+|\b[A-Z]{2,}-\d+|#\d+|\b\d[\d.,:%]*\w*"
-)
+_IDENTIFIER = _PATTERNS["identifier"]
 _BARE_WORD = re.compile(r"[\w'-]+")
 _WORD = re.compile(r"[\w.+#-]*\w")
 _DENIAL = re.compile(r"\b(?:not?|never|none|nothing|without|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
 _ALIKE = 0.5
-POINTS_BACK = re.compile(
-    r"(?:this|that|these|those|it|they|he|she|both|here|there|such|which|so|then|or|and)\b", re.IGNORECASE
-)
-"""Begins a sentence that cannot be understood without the one before."""
+POINTS_BACK = _PATTERNS["points_back"]
 
 _SPACE = re.compile(r"\s+")
 

@@ -9,15 +9,9 @@ from typing import Any, cast
 
 from nous.domain.errors import BadInput
 
-DEEPEST = 64
-"""The deepest nesting of brackets; an answer has a few."""
-
-_MOST_READ = 1_000
-"""The most objects beside each other that are read."""
-
-_MOST_FAULTS = 8
-"""The most malformed objects that are passed over: each costs a reading of all that follows."""
-
+DEEPEST = 64  # the deepest nesting of brackets; an answer has a few
+_MOST_READ = 1_000  # the most objects beside each other that are read
+_MOST_FAULTS = 8  # the most malformed objects that are passed over: each costs a reading of all that follows
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 _OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
 """Begins an object, or an array of objects. Other braces are skipped at the speed of `re`."""
@@ -33,10 +27,8 @@ def object_in(text: str) -> dict[str, Any]:
     """Return the largest JSON object in *text*.
 
     An object beside a larger malformed one does not count, unless it begins a later line: a draft may be malformed, and
-    an object inside of a truncated answer is not the answer.
-
-    Raises:
-        BadInput: there is none. The message is a sentence that can be sent to the model; it quotes nothing.
+    an object inside of a truncated answer is not the answer. Raises `BadInput` if there is none. The message is a
+    sentence that can be sent to the model; it quotes nothing.
     """
     text = _REASONING.sub("", text)
     if _TOO_DEEP.search(text):

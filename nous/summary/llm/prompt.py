@@ -44,11 +44,7 @@ def built_in(name: str) -> PromptTemplate:
 
 
 def parsed(text: str, *, name: str, is_own: bool = False) -> PromptTemplate:
-    """Parse the prompt *name*; the version of a custom one (*is_own*) includes its digest.
-
-    Raises:
-        BadInput: it is no TOML, a field is missing or of the wrong type, or a placeholder is unknown or missing.
-    """
+    """Parse the prompt *name*; the version of one *is_own* has its digest. Raises `BadInput`."""
     try:
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

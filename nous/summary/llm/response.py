@@ -22,9 +22,7 @@ from nous.text.sentences import sentences, shortened
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
 
-LIKELY = 0.8
-"""The confidence of a fact that states none."""
-
+LIKELY = 0.8  # the confidence of a fact that states none
 _UNSAFE = re.compile(r"[\x00\ud800-\udfff]")
 _BULLET = re.compile(r"^\s*(?:[-*\u2022\u2023\u2013]|\d{1,3}[.)])\s+")
 _LINES = re.compile(r"[\r\n\u2022]+")
@@ -42,8 +40,7 @@ _LEAST_PERCENT = 10
 _TURN = re.compile(r"(?<![\d.])\d{1,6}(?!\d)")
 _PART_OF_DATE = re.compile(r"(?!0000)[0-9]{4}(?:-(?:0[1-9]|1[0-2]))?\Z")
 
-_NOTHING = frozenset({"none", "n/a"})
-"""Texts by which models fill a field that has no content."""
+_NOTHING = frozenset({"none", "n/a"})  # texts by which models fill a field that has no content
 
 
 def text_of(value: object) -> str:
@@ -230,10 +227,8 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
     """Parse the summary and the facts of an answer.
 
     *is_whole* is false if the answer was cut off at its limit. With *coerce*, an outcome that cannot be understood
-    counts as partial, and its rationale says so.
-
-    Raises:
-        BadInput: it cannot be used; the message says why and can be sent to the model.
+    counts as partial, and its rationale says so. Raises `BadInput` if it cannot be used; the message says why and can
+    be sent to the model.
     """
     answer = EpisodeAnswer.model_validate(_object_in(text, is_whole=is_whole))
     outcome = Outcome(answer.outcome) if answer.outcome in set(Outcome) else None
@@ -259,11 +254,7 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
 
 
 def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tuple[CandidateFact, ...]:
-    """Parse the facts of a model's answer to `facts_schema`.
-
-    Raises:
-        BadInput: as `read` does; an answer without the list has not said that there are no facts.
-    """
+    """Parse an answer to `facts_schema`. Raises `BadInput` as `read`, or if the list is missing."""
     del coerce  # facts are always parsed leniently
     found = _object_in(text, is_whole=is_whole)
     if "candidate_facts" not in found:
@@ -296,8 +287,7 @@ def _fact(answer: FactAnswer) -> CandidateFact:
     )
 
 
-TITLE, SUMMARY = (5, 10), (100, 150)
-"""The fewest and the most words."""
+TITLE, SUMMARY = (5, 10), (100, 150)  # the fewest and the most words
 
 
 def off_size(summary: Summary) -> Iterator[str]:

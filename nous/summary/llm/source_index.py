@@ -151,9 +151,7 @@ def _ungrouped(number: re.Match[str]) -> str:
     return re.sub(r"\D", "", number[0])
 
 
-MOST = 0.6
-"""The share of a statement's words that counts as most of it."""
-
+MOST = 0.6  # the share of a statement's words that counts as most of it
 _DECISION = "Decision"
 PASTED = "Pasted"
 """Role of what a person pasted: anyone may have written it, as with a page."""

@@ -1,4 +1,4 @@
-"""Load word lists and phrase patterns from TOML files, merged over all languages.
+"""Load word lists, phrase patterns and other tables from TOML files beside the code.
 
 A new language has the tables of english.toml or some of them. A session may be in any language, or in two.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 Pattern = re.Pattern[str]
 
@@ -46,6 +47,17 @@ class Words:
         """Return *sentence* without the phrase of the list *name* that it begins with."""
         found = self.begins[name].match(sentence)
         return sentence[found.end() :] if found else sentence
+
+
+@cache
+def tables(package: str, name: str) -> Mapping[str, Any]:
+    """Return the content of `<name>.toml` in *package*, loaded once."""
+    return tomllib.loads(files(package).joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+def patterns(package: str, name: str, table: str) -> Mapping[str, Pattern]:
+    """Compile the patterns in a *table* of `<name>.toml`, each a list of its pieces."""
+    return {key: re.compile("".join(pieces)) for key, pieces in tables(package, name)[table].items()}
 
 
 @cache

@@ -33,9 +33,7 @@ def _unpacker(head: bytes, packed: BinaryIO) -> tuple[Callable[[int], bytes], tu
     raise BadInput("this file is packed with Zstandard: install nous[zstd] to read it, or unpack it with `unzstd`")
 
 
-DAMAGED = "packed data damaged"
-"""Prefix of the reason why compressed data ended early."""
-
+DAMAGED = "packed data damaged"  # prefix of the reason why compressed data ended early
 _CHUNK = 1 << 18
 _LONGEST_MAGIC = 4
 

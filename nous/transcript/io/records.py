@@ -26,8 +26,7 @@ _MESSAGES = re.compile(rb'"(?:messages|conversations)"\s*:\s*\[')
 """Start of the messages in a document that holds a session."""
 
 _BEGINNING = re.compile(rb'\{"')
-_MOST_BEGINNINGS = 64
-"""Places in a damaged line where a whole object is looked for."""
+_MOST_BEGINNINGS = 64  # places in a damaged line where a whole object is looked for
 _OPENING = b"{["
 _FILLER = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\\n]++|\\.)*+")*+', re.DOTALL)
 _TO_NEXT_BRACKET = re.compile(_FILLER.pattern + rb"[{}\[\]]", re.DOTALL)
@@ -76,10 +75,7 @@ def _is_torn(data: bytes, position: int) -> bool:
 
 
 def parse(data: bytes) -> Any:
-    """Parse the JSON value in *data*; NaN and lone surrogates, which agents write, are accepted.
-
-    Raises ValueError for invalid JSON, and its subclass UnicodeDecodeError for invalid UTF-8.
-    """
+    """Parse JSON, NaN and lone surrogates too. Raises ValueError; UnicodeDecodeError for bytes."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -104,10 +100,7 @@ def records(
     *,
     pass_over: Callable[[bytes], str | None] = lambda _: None,
 ) -> Iterator[Record]:
-    """Yield every object in *stream*, in order; it begins at *cursor*, which advances.
-
-    *pass_over* may inspect a line before it is parsed, and return a reason to skip it.
-    """
+    """Yield every object in *stream* from *cursor* on; *pass_over* may skip a line unparsed."""
     first = next((line for line in lines(stream, notes, cursor) if line.data.strip(_BLANK)), None)
     if first is None:
         return

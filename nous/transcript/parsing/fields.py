@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from nous.text.language import tables
+from nous.transcript.model import Kind
 from nous.transcript.parsing.values import as_count, as_list, as_object
 
 JsonObject = Mapping[str, Any]
@@ -33,6 +35,17 @@ def count_at(value: JsonObject, *keys: str) -> int:
     for key in keys:
         total += as_count(value.get(key))
     return total
+
+
+def marks(format_: str, name: str) -> tuple[str, ...]:
+    """Return the words called *name* of a format."""
+    return tuple(tables("nous.transcript.parsing", "marks")[format_][name])
+
+
+def templates(name: str) -> dict[str, tuple[Kind, str]]:
+    """Return the kind and the text of the entry by type of record, for the format *name*."""
+    found = tables("nous.transcript.parsing", "templates")[name]
+    return {kind: (Kind(whose), words) for kind, (whose, words) in found.items()}
 
 
 def filled(template: str, value: JsonObject) -> str:

@@ -6,16 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, marks, object_at, text_at
 from nous.transcript.parsing.sessions import QUESTION_TOOLS, SessionReading
 from nous.transcript.parsing.user_text import without_insertions
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
-_BY_A_PROGRAM = (
-    *("<session_context>", "This is the Gemini CLI.", "This is the Qwen Code."),
-    *("System: Please continue.", "[System Notification"),
-)
+_BY_A_PROGRAM = marks("gemini", "by_a_program")
 _SNAPSHOT = "<state_snapshot>"
 _FILES = "--- Content from referenced files ---"
 _SHELL = "I ran the following shell command:"

@@ -7,8 +7,7 @@ from typing import NamedTuple, Self
 from nous.transcript.io.lines import Line
 from nous.transcript.parsing.turns import TEXT_LIMIT
 
-LONGEST = 2 * TEXT_LIMIT
-"""Limit in characters kept of one message while it is read."""
+LONGEST = 2 * TEXT_LIMIT  # limit in characters kept of one message while it is read
 
 MOST_HELD = 4_000_000
 """Limit in characters for lines held back inside an open fence. A fence around more was left open by mistake."""

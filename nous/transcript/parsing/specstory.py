@@ -80,8 +80,7 @@ _ANSWER = "answer"
 _INPUT = re.compile(r"Input(?: \(truncated\))?: ?(?P<run>`{3,})\s*")
 _KEYS = {"directory": "workdir", "path": "path", "pattern": "pattern", "query": "query", "url": "url"}
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "powershell", "cmd"})
-_PLAIN = frozenset({"", "text", "output"})
-"""Info strings of fences that hold output."""
+_PLAIN = frozenset({"", "text", "output"})  # info strings of fences that hold output
 
 _LOOKING = frozenset({"read", "search"})
 """Kinds of calls with little input: content without a label is their output."""

@@ -56,10 +56,7 @@ _LAST_SECOND_COUNT = 100_000_000_000
 
 
 def parse_time(value: object) -> datetime | None:
-    """Parse ISO 8601 text, epoch seconds or epoch milliseconds as a time in UTC.
-
-    Text may have any number of fraction digits; without a zone it is UTC. None for any other value.
-    """
+    """Parse ISO 8601 (UTC without a zone), epoch seconds or ms, as UTC; None for all else."""
     try:
         if isinstance(value, str):
             time = datetime.fromisoformat(value)
@@ -71,9 +68,7 @@ def parse_time(value: object) -> datetime | None:
     return None
 
 
-LONGEST_MARK = 45
-"""Length in characters of the mark for the longest possible text."""
-
+LONGEST_MARK = 45  # length in characters of the mark for the longest possible text
 _HEAD = 0.7
 _MARK = re.compile(r"\n\n\.\.\. \[truncated \d{1,12} chars\] \.\.\.\n\n")
 

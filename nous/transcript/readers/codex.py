@@ -12,15 +12,13 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.conversation import EVENT
 from nous.transcript.parsing.codex.events import EventReading
-from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, marks, object_at, text_at
 from nous.transcript.parsing.sessions import digest_of
 from nous.transcript.parsing.values import parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "inter_agent")
-_ITEMS = frozenset(
-    {"tool_call", "tool_result", "function_call", "function_result", "function_call_output", "reasoning"}
-)
+_ITEMS = frozenset(marks("codex", "items"))
 _FOREIGN = frozenset({"uuid", "sessionId", "session_id", "payload", "message"})
 _NAMES = frozenset({"function", "name", "call_id"})
 _HEAD = re.compile(

@@ -9,17 +9,12 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, objects_at, templates, text_at
 from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, ToolCall, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_FAMILIES = frozenset(
-    {
-        *("session", "user", "assistant", "tool", "system", "subagent", "hook", "permission", "skill"),
-        *("user_input", "elicitation", "exit_plan_mode", "external_tool", "command"),
-    }
-)
+_FAMILIES = frozenset(marks("copilot", "families"))
 _PRODUCER = "copilot-agent"
 _NOT_TYPED = ("system", "skill", "schedule", "agent", "autopilot", "hook", "jit")
 _MARKS_OF_PROGRAMS = ("isAutopilotContinuation", "inputOrigin")
@@ -33,20 +28,7 @@ _APPROVED = "approved"
 _DENIED_BY_USER = "denied-interactively-by-user"
 _PLAN_REJECTED = re.compile(r"not approved|reject|declin", re.IGNORECASE)
 
-_SUB_AGENT = "{agentDisplayName|agentName}"
-_TEMPLATES = {
-    "session.error": (Kind.ERROR, "{message}"),
-    "session.warning": (Kind.SYSTEM, "{message}"),
-    "session.info": (Kind.SYSTEM, "{message}"),
-    "session.handoff": (Kind.SUMMARY, "{summary}"),
-    "session.compaction_complete": (Kind.SUMMARY, "{summaryContent}"),
-    "session.snapshot_rewind": (Kind.SYSTEM, "Went back to an earlier point"),
-    "subagent.started": (Kind.SUB_AGENT, f"Started {_SUB_AGENT}: {{agentDescription}}"),
-    "subagent.completed": (Kind.SUB_AGENT, f"{_SUB_AGENT} has completed"),
-    "subagent.failed": (Kind.ERROR, f"Sub-agent {_SUB_AGENT}: {{error}}"),
-    "skill.invoked": (Kind.SYSTEM, "Skill {name}"),
-    "abort": (Kind.SYSTEM, "Aborted: {reason}"),
-}
+_TEMPLATES = templates("copilot")
 _NOISE = frozenset({"authentication", "mcp", "configuration", "timing"})
 """Types of `session.info` events that do not concern the work."""
 
@@ -65,10 +47,7 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(SessionReading):
-    """The events of a session.
-
-    `asked` maps each permission request to its call. `plan` is the last call that shows a plan.
-    """
+    """The events; `asked` maps permission requests to calls, `plan` is the last plan's call."""
 
     asked: dict[str, str] = field(default_factory=dict[str, str])
     plan: str = ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, templates, text_at
 from nous.transcript.parsing.values import as_arguments, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -22,11 +22,7 @@ _SURE_KEYS = {
 """Keys that only the output of Droid has together, by the type of the record."""
 
 _READ_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-_TEMPLATES = {
-    "error": (Kind.ERROR, "{message}"),
-    "reasoning": (Kind.THINKING, "{text}"),
-    "compaction_state": (Kind.SUMMARY, "{summaryText}"),
-}
+_TEMPLATES = templates("droid")
 _FAILED = "Error:"
 _DELEGATED = "# Task Tool Invocation"
 _UNTITLED = "New Session"

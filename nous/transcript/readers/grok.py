@@ -14,7 +14,7 @@ import orjson
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, calls_in
-from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, marks, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_object, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -23,10 +23,7 @@ _SUMMARY = "summary.json"
 _TYPES = frozenset({"system", "user", "assistant", "tool_result", "reasoning", "backend_tool_call"})
 _SURE_KEYS = ("prompt_index", "synthetic_reason", "model_fingerprint")
 _FOREIGN_KEYS = ("role", "message", "uuid")
-_LASTING = (
-    *("session_summary", "generated_title", "current_model_id", "head_branch", "head_commit", "session_kind"),
-    "chat_format_version",
-)
+_LASTING = marks("grok", "lasting")
 _ERROR = re.compile(r"(?:\w{0,60}Error|Traceback)\b|exit(?: code)?: ?[1-9]", re.IGNORECASE)
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 _CONTEXT = ("<user_info>", "<git_status>", "<project_layout>", "<rules>", "<agent_skills>")

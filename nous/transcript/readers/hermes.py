@@ -12,19 +12,13 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.chat import ChatReading, Parts, calls_in
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _OWN_ROLE = "session_meta"
 _COMPACTED = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
-_NOT_FROM_A_PERSON = (
-    "[ASYNC DELEGATION",
-    "[IMPORTANT: Background process",
-    "[PRIOR CONTEXT",
-    "[Your active task list was preserved",
-    "[Continuing toward your standing goal]",
-)
+_NOT_FROM_A_PERSON = marks("hermes", "not_from_a_person")
 _REASONING = ("reasoning", "reasoning_content")
 _INPUT_TOKENS = ("input_tokens", "cache_read_tokens", "cache_write_tokens")
 _ERROR = "error"

@@ -10,23 +10,16 @@ from dataclasses import dataclass, field
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, templates, text_at
 from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, digest_of
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_SURE = frozenset(
-    {"context.append_loop_event", "context.append_message", "turn.prompt", "llm.request", "config.update"}
-)
+_SURE = frozenset(marks("kimi", "sure"))
 _BY_COMMAND = frozenset({"skill_activation", "plugin_command"})
 _TOOLS_SNAPSHOT = b'{"type":"llm.tools_snapshot"'
 _READ_TOKENS = ("inputOther", "inputCacheRead", "inputCacheCreation")
-_TEMPLATES = {
-    "turn.cancel": (Kind.SYSTEM, "Interrupted by the user"),
-    "context.apply_compaction": (Kind.SUMMARY, "{summary|contextSummary}"),
-    "context.clear": (Kind.SYSTEM, "Conversation cleared"),
-    "context.undo": (Kind.SYSTEM, "Conversation wound back"),
-}
+_TEMPLATES = templates("kimi")
 
 
 def _confidence(sample: Sample) -> float:

@@ -10,9 +10,7 @@ from nous.transcript.parsing.fields import count_at, object_at, objects_at, text
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordReading, Sample
 
-MARK = "nous_transcript"
-"""Key of the first line that identifies this format; its value is the version."""
-
+MARK = "nous_transcript"  # key of the first line that identifies this format; its value is the version
 VERSION = 1
 
 _KINDS = {kind.value: kind for kind in Kind}

@@ -12,18 +12,13 @@ from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.chat import reports_failure
 from nous.transcript.parsing.codex.contents import Output
 from nous.transcript.parsing.codex.conversation import CodexReading, requested
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import call, digest_of
 from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _ROLES = frozenset({"user", "assistant", "system", "developer"})
-_NO_CALLS = frozenset(
-    {
-        *("reasoning", "item_reference", "compaction", "mcp_list_tools", "tool_search_output"),
-        *("mcp_approval_request", "mcp_approval_response"),
-    }
-)
+_NO_CALLS = frozenset(marks("openai_responses", "no_calls"))
 _FOUND = ("filename", "title", "url", "text", "logs")
 _MOST = 0.5
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})

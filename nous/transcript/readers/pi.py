@@ -1,25 +1,18 @@
-"""Parse pi and OpenClaw sessions (JSON lines) into entries, all branches in file order.
-
-The first line is a `session`. File order is the order of events. All branches of the tree are read.
-"""
+"""Parse pi and OpenClaw sessions (JSON lines) into entries, all branches in file order."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from nous.text.language import patterns
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_TYPES = frozenset(
-    {
-        *("session", "model_change", "thinking_level_change", "compaction", "branch_summary"),
-        *("custom", "custom_message", "label", "session_info"),
-    }
-)
+_TYPES = frozenset(marks("pi", "types"))
 _OPENCLAW = ("openclaw", "clawdbot")
 
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
@@ -32,25 +25,14 @@ _FAILED = frozenset({"error", "failed"})
 _READ_TOKENS = ("input", "cacheRead", "cacheWrite")
 _SUMMARIES = frozenset({"compaction", "branch_summary", "branchSummary", "compactionSummary"})
 _BY_A_PROGRAM = frozenset({"custom_message", "custom", "hookMessage"})
-_FROM_A_PROGRAM = re.compile(
-    r"Read HEARTBEAT\.md|\[cron:[\w-]{1,64}[ \]]|A new session was started via /new|Pre-compaction memory flush"
-    r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>|\[openclaw\.runtime-context\]|OpenClaw runtime |\[Subagent Context\]"
-    r'|\[System Message\]|A subagent task "|A cron job "[^"\n]{0,200}" just '
-)
+_PATTERNS = patterns("nous.transcript", "patterns", "pi")
+_FROM_A_PROGRAM = _PATTERNS["from_a_program"]
 _OF_A_SUB_AGENT = re.compile(r'(?:\[System Message\] *(?:\[[^\]\n]{0,80}\] *)?)?A subagent task "')
 _SKILL = re.compile(r'<skill name="(?P<name>[^"\n]*)" location="[^"\n]*">')
 _SKILL_END = "\n</skill>"
 _FILE = re.compile(r'<file name="[^"\n]*">')
 _FILE_END = "</file>"
-_ENVELOPE = re.compile(
-    r"(?:\n|System: \[[^\n]*(?:\n|$)"
-    r"|\[(?:[A-Z][a-z]{2} \d{4}-\d\d-\d\d|(?:WhatsApp|Telegram|Slack|Discord|Signal|iMessage|WebChat|Matrix|Feishu) )"
-    r"[^\]\n]*\] *"
-    r"|[A-Z][^\n(]{0,60}\(untrusted(?: metadata|, for context)?\):[ \t]*\n```json[ \t]*\n.*?\n```)*",
-    re.DOTALL,
-)
-"""Header of a prompt from OpenClaw: notices, sender, time and channel, with details in JSON."""
-
+_ENVELOPE = _PATTERNS["envelope"]
 _MESSAGE_ID = re.compile(r"\n\[message_id: [^\]\n]*\]$")
 
 

@@ -1,7 +1,4 @@
-"""Parse qbit transcripts (`transcript.json`: JSON array, JSON lines, or both) into entries.
-
-Times are in ISO form or in milliseconds.
-"""
+"""Parse qbit transcripts (JSON array, lines, or both; times in ISO form or ms) into entries."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,7 +6,7 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, templates, text_at
 from nous.transcript.parsing.sessions import SessionReading, call, rejection
 from nous.transcript.parsing.values import as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -19,22 +16,7 @@ _BY_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
 _STAMP = "_timestamp"
 _USER = re.compile(r"\bthe user\b|\bby user\b|^user (?:denied|rejected|declined|cancelled)", re.IGNORECASE)
 
-_TEMPLATES = {
-    "subtask_user_input": (Kind.USER, "{input}"),
-    "ask_human_request": (Kind.ASSISTANT, "{question}"),
-    "subtask_waiting_for_input": (Kind.ASSISTANT, "{prompt}"),
-    "sub_agent_started": (Kind.SUB_AGENT, "Started {agent_name}: {task}"),
-    "sub_agent_completed": (Kind.SUB_AGENT, "{response}"),
-    "subtask_completed": (Kind.SUB_AGENT, "{result}"),
-    "workflow_completed": (Kind.SUB_AGENT, "{final_output}"),
-    "compaction_completed": (Kind.SUMMARY, "{summary}"),
-    "error": (Kind.ERROR, "{message}"),
-    "sub_agent_error": (Kind.ERROR, "Sub-agent {agent_id}: {error}"),
-    "workflow_error": (Kind.ERROR, "{error}"),
-    "compaction_failed": (Kind.ERROR, "{error}"),
-    "loop_blocked": (Kind.ERROR, "{message}"),
-    "max_iterations_reached": (Kind.ERROR, "{message}"),
-}
+_TEMPLATES = templates("qbit")
 
 
 def _confidence(sample: Sample) -> float:

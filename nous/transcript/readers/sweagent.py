@@ -11,23 +11,14 @@ from typing import Any
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, parts_of
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = frozenset({"message_type", "agent", "thought", "is_demo"})
 _STEP = frozenset({"action", "observation"})
 _SHELL = "bash"
-_FAILED = (
-    "Your proposed edit has introduced new syntax error",
-    "Your bash command contained syntax errors",
-    "Your output could not be parsed",
-    "Your output was not formatted correctly",
-    "EXECUTION TIMED OUT",
-    "The command '",
-    "Interactive operation '",
-    "Traceback (most recent call last):",
-)
+_FAILED = marks("sweagent", "failed")
 _ENDED_WELL = "submitted"
 _NOWHERE = "n/a"
 

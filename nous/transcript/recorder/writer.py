@@ -53,12 +53,7 @@ class TranscriptWriter:
     """
 
     def __init__(
-        self,
-        session: str,
-        *,
-        base: Path | str | None = None,
-        layout: Layout = "lines",
-        clock: Clock = _now,
+        self, session: str, *, base: Path | str | None = None, layout: Layout = "lines", clock: Clock = _now
     ) -> None:
         """Prepare to write the transcript of *session* to its `transcript_path` below *base*.
 
@@ -119,8 +114,7 @@ def _line(event: Mapping[str, Any]) -> bytes:
         return json.dumps(event, default=str, separators=(",", ":")).encode() + b"\n"
 
 
-MODE = 0o600
-"""Readable by the owner only: conversations with agents are private."""
+MODE = 0o600  # readable by the owner only: conversations with agents are private
 
 
 def append_line(path: Path, line: bytes) -> None:

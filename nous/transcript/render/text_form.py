@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Literal
 
 import orjson
 
+from nous.text.language import tables
 from nous.transcript.load import located, opened, read_transcript
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.parsing.values import cut
@@ -24,40 +25,9 @@ Style = Literal["current", "2025"]
 _LIMITS: Mapping[Style, tuple[int, int]] = {"current": (4_000, 6_000), "2025": (2_000, 3_000)}
 """Maximum characters shown of a tool's result, and of a sub-agent's answer."""
 
-_BLOCKS = {
-    "user_message": "USER:\n{content}",
-    "completed": "ASSISTANT ({input_tokens} in / {output_tokens} out tokens):\n{response}",
-    "tool_request": "TOOL_REQUEST (tool={tool_name}, id={request_id}):\n{args}",
-    "tool_result": "TOOL_RESULT (tool={tool_name}{answer_to}, success={success}):\n{result}",
-    "tool_approval_request": "TOOL_APPROVAL_REQUEST (tool={tool_name}, risk={risk_level}):\n{args}",
-    "tool_auto_approved": "TOOL_AUTO_APPROVED (tool={tool_name}): {reason}",
-    "tool_denied": "TOOL_DENIED (tool={tool_name}): {reason}",
-    "error": "ERROR ({error_type}): {message}",
-    "sub_agent_started": "SUB_AGENT_STARTED (agent={agent_name}{answer_to}):\n{task}",
-    "sub_agent_completed": "SUB_AGENT_COMPLETED (agent={agent_id}{answer_to}):\n{response}",
-    "sub_agent_error": "SUB_AGENT_ERROR (agent={agent_id}{answer_to}): {error}",
-}
-"""Lines of a turn by event type. `answer_to` is the answered request, if the caller wants it."""
+_LINES = tables("nous.transcript.render", "text_form")
 
-_BLOCKS_OF_2025 = {
-    **_BLOCKS,
-    "completed": "ASSISTANT (completed, {input_tokens} in / {output_tokens} out tokens):\n{response}",
-    "tool_request": "TOOL_REQUEST (tool={tool_name}, request_id={request_id}):\n{args}",
-}
 _SKIPPED = "ask_human_response skipped"
-_OUTSIDE_TURNS = {
-    "ask_human_request": "**[Ask Human - {input_type}]** {question}",
-    "ask_human_response": "**[User Response]** {response}",
-    _SKIPPED: "*[User skipped the question]*",
-    "task_progress": "**[Task {status}]** {message}",
-    "task_resumed": "**[Task Resumed]** from subtask {subtask_index}/{total_subtasks}",
-    "subtask_created": "**[Subtask Created]** {title} (agent: {agent})",
-    "subtask_completed": "**[Subtask Completed]** {title}\n{result}",
-    "subtask_waiting_for_input": "**[Waiting for Input]** {title}: {prompt}",
-    "subtask_user_input": "**[User Input]** {input}",
-    "enricher_result": "**[Enricher]** {context_added}",
-}
-"""Lines of tasks and questions to the user, without a turn number. Only forks of qbit write these events."""
 
 _IF_NULL = {"input_tokens": "0", "output_tokens": "0", "agent": "auto"}
 
@@ -82,7 +52,7 @@ def format_for_summarizer(
         ("tool_result", "result"): results if result_limit is None else result_limit,
         ("sub_agent_completed", "response"): responses if response_limit is None else response_limit,
     }
-    form = _TextForm(_BLOCKS if style == "current" else _BLOCKS_OF_2025, limits, paired=paired)
+    form = _TextForm({**_LINES["current"], **_LINES[style]}, limits, paired=paired)
     return "".join(map(form.block, events))
 
 
@@ -101,8 +71,8 @@ class _TextForm:
             self.turn += 1
         elif name in self.blocks:
             return f"[turn {self.turn:03}] {self.blocks[name].format_map(self._values(event))}\n\n"
-        elif name in _OUTSIDE_TURNS:
-            template = _OUTSIDE_TURNS[_SKIPPED if event.fields.get("skipped") else name]
+        elif name in _LINES["outside_turns"]:
+            template = _LINES["outside_turns"][_SKIPPED if event.fields.get("skipped") else name]
             return f"\n{template.format_map(self._values(event))}\n"
         return ""
 

@@ -61,11 +61,8 @@ def _texts(owned: Sequence[Entry], kind: Kind) -> str:
     return BETWEEN.join(entry.text for entry in owned if entry.kind is kind)
 
 
-SIZE = 256
-"""Tokens per chunk: the input limit of small embedding models."""
-
-OVERLAP = 40
-"""Tokens that a chunk shares with the one before it."""
+SIZE = 256  # tokens per chunk: the input limit of small embedding models
+OVERLAP = 40  # tokens that a chunk shares with the one before it
 
 _TOKEN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]|\w{1,16}|[^\w\s]")
 """A word (in parts of 16 characters), a character of a script without spaces between words, or a symbol."""

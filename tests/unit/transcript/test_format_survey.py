@@ -6,9 +6,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from nous.cli.transcripts import formats
+from nous.cli.transcripts import formats, survey
 from nous.transcript import known_readers
-from nous.transcript.format_survey import survey
 
 
 def test_files_are_counted_by_format_and_those_that_are_refused_are_named(tmp_path: Path) -> None:

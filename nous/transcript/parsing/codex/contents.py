@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from nous.transcript.parsing.blocks import blocks_in
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, text_at
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text, parsed
 
 
@@ -31,11 +31,7 @@ class Piece(NamedTuple):
 
 _TAG = re.compile(r"<([A-Za-z_]+)[\s>]")
 _IMAGE = re.compile(r"</?image\b[^<>]*>")
-_INSERTED_TAGS = (
-    *("environment_context", "user_instructions", "instructions", "skill", "user_action", "permissions", "hook_prompt"),
-    *("collaboration_mode", "apps_instructions", "plugins_instructions", "skills_instructions", "personality_spec"),
-    *("model_switch", "goal_context", "recommended_plugins", "codex_internal_context", "token_budget"),
-)
+_INSERTED_TAGS = marks("codex", "inserted_tags")
 _SORTS = {
     **dict.fromkeys(_INSERTED_TAGS, Sort.INSERTED),
     "user_shell_command": Sort.SHELL,
@@ -92,15 +88,8 @@ _HEAD = 400
 _EXIT_CODE = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d{1,10})", re.MULTILINE)
 _HEADED = ("Exit code: ", "Chunk ID: ", "Wall time: ", "Process exited ", "Command: ", "Total output lines: ")
 _OUTPUT = "\nOutput:"
-_FAILED = (
-    *("exec_command failed", "apply_patch verification failed", "failed to parse function arguments", "Script failed"),
-    *("unsupported call", "unsupported custom tool call", "command timed out", "failed in sandbox", "tool call error"),
-    *("execution error", "write_stdin failed", "collab spawn failed", "This action was rejected due to"),
-)
-_REJECTED = (
-    *("exec command rejected by user", "patch rejected by user", "rejected by user", "user rejected MCP tool call"),
-    *("user cancelled MCP tool call", "Tool execution was not approved."),
-)
+_FAILED = marks("codex", "failed")
+_REJECTED = marks("codex", "rejected")
 _REJECTED_WITHIN = 'Rejected("rejected by user")'
 _ABORTED = re.compile(r"(?:Wall time: [\d.]{1,20} seconds\n)?aborted(?: by user(?: after [\d.]{1,20}s)?)?", re.ASCII)
 _TEXTS = frozenset({"text", "input_text", "output_text", "inputText", "Text"})

@@ -1,7 +1,4 @@
-"""Parse Codex messages, reasoning, calls and results into entries, without duplicates.
-
-Items have the form of the Responses API; the item types from before October 2025 are read too.
-"""
+"""Parse Codex messages, reasoning, calls and results, old types too, without duplicates."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,9 +15,7 @@ from nous.transcript.reader import Draft, RecordPlace
 RESPONSE = "response"
 EVENT = "event"
 ITEM = "item"
-ENDING = "ending"
-"""Channels by which the same message may come."""
-
+ENDING = "ending"  # channels by which the same message may come
 _QUESTIONS = "request_user_input"
 _UNPAIRED = frozenset({"web_search", "image_generation"})
 

@@ -7,17 +7,13 @@ from typing import Any
 from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.contents import Output, output_of, output_of_event, output_of_mcp, text_of
 from nous.transcript.parsing.codex.conversation import ENDING, EVENT, ITEM, CodexReading, sought
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, templates, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object
 from nous.transcript.reader import Draft, RecordPlace
 
 _USERS_SHELL = frozenset({"user_shell", "userShell"})
 _VERDICTS = frozenset({"approved", "denied", "timed_out", "aborted"})
-_TEMPLATES = {
-    "context_compacted": (Kind.SYSTEM, "Conversation compacted"),
-    "undo_completed": (Kind.SYSTEM, "Undo: {message}"),
-    "entered_review_mode": (Kind.SYSTEM, "Review of {user_facing_hint}"),
-}
+_TEMPLATES = templates("codex")
 _WORK = ("commandexecution", "filechange", "mcptoolcall", "dynamictoolcall")
 
 
