@@ -32,6 +32,8 @@ from nous.summary.decisions import announcement, decided_facts
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.statements import verdicts
 from nous.summary.heuristic.summarize import summarize
+from nous.summary.llm.source_index import SourceIndex
+from nous.summary.llm.vetting import Vetting
 from nous.transcript.model import Kind, Transcript
 
 NAME = "episode-summarizer"
@@ -156,9 +158,14 @@ class _Session:
     def by_itself(self, *, made_do: str | None = None) -> Episode:
         """Return the extractive episode; *made_do* says why there is none by a model."""
         extract = summarize(self.transcript)
+        vetting = Vetting(SourceIndex(self.summary_input))
+        facts, apart = vetting.sorted_out(extract.candidate_facts)
+        told = vetting.held_back(extract.summary)
         return self._episode(
-            summary=extract.summary,
-            candidate_facts=(*decided_facts(self.decisions), *extract.candidate_facts),
+            summary=told.summary,
+            candidate_facts=(*decided_facts(self.decisions), *facts),
+            quarantined=apart,
+            dropped_facts=tuple(sorted(told.dropped.items())),
             tier=Tier.EXTRACTIVE,
             files_touched=extract.files_touched,
             is_sure=extract.is_sure,
@@ -176,6 +183,7 @@ class _Session:
             prompt_version=summarizer.prompt.version,
             tokens=understood.tokens,
             dropped_facts=understood.dropped,
+            quarantined=understood.quarantined,
         )
 
     def _episode(self, **fields: Any) -> Episode:

@@ -85,6 +85,11 @@ class Trust(StrEnum):
     WEB = "web"
 
     @property
+    def word(self) -> str:
+        """Whose word it is: `user`, `agent`, `tool` or `page`."""
+        return {Trust.ASSISTANT: "agent", Trust.SYSTEM: "agent", Trust.WEB: "page"}.get(self, self.value)
+
+    @property
     def is_doubted(self) -> bool:
         """Return whether its author may have planted it here deliberately."""
         return self in {Trust.TOOL, Trust.WEB}
@@ -133,6 +138,14 @@ class CandidateFact:
     turns: tuple[Turn, ...] = ()
     event_date: str | None = None
     trust: Trust = Trust.ASSISTANT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuarantinedFact:
+    """A candidate that a planted instruction may have made, kept apart until a person decides."""
+
+    candidate: CandidateFact
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +215,7 @@ class Episode:
     outcome_turns: tuple[int, ...] = ()
     decisions: tuple[Decision, ...] = ()
     dropped_facts: tuple[tuple[str, int], ...] = ()
+    quarantined: tuple[QuarantinedFact, ...] = ()
     made_do: str | None = None
 
     @property

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from nous.domain.episode import CandidateFact, Summary, Tokens
+from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Tokens
 from nous.domain.errors import BadInput
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import Segment, SummaryInput
@@ -18,6 +18,8 @@ from nous.summary.heuristic.summarize import Extracted, merged
 from nous.summary.llm import response
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.prompt import PromptTemplate, decisions_block, fenced
+from nous.summary.llm.source_index import SourceIndex
+from nous.summary.llm.vetting import Vetting
 
 _NAME = "episode"
 
@@ -30,6 +32,7 @@ class SummaryResult:
     candidate_facts: tuple[CandidateFact, ...]
     tokens: Tokens
     dropped: tuple[tuple[str, int], ...]
+    quarantined: tuple[QuarantinedFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +126,16 @@ class LlmSummarizer:
     ) -> SummaryResult:
         dropped: Counter[str] = Counter()
         parts: list[Extracted] = []
+        apart: list[QuarantinedFact] = []
+        vetting = Vetting(SourceIndex(summary_input))
         for summary, facts in (each.value for each in answers):
             sound = grounded(facts, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
-            dropped.update(dict(sound.dropped))
+            told = vetting.held_back(summary)
+            dropped.update(dict(sound.dropped) | told.dropped)
+            apart += sound.quarantined
             if off := {f"off_{name}": 1 for name in response.off_size(summary)}:
                 self.counters.count(self.model.id, **off)
-            parts.append(Extracted(summary=summary, candidate_facts=sound.facts, files_touched=(), is_sure=True))
+            parts.append(Extracted(summary=told.summary, candidate_facts=sound.facts, files_touched=(), is_sure=True))
         whole = parts[0] if len(parts) == 1 else merged(parts, overview=parts[-1].summary.summary)
         if dropped:
             log.info("candidate_facts.dropped", model=self.model.id, dropped=dict(dropped))
@@ -137,4 +144,5 @@ class LlmSummarizer:
             candidate_facts=whole.candidate_facts,
             tokens=sum((each.tokens for each in answers), Tokens()),
             dropped=tuple(sorted(dropped.items())),
+            quarantined=tuple(apart),
         )

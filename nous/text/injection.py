@@ -44,7 +44,9 @@ def aims(text: str, *, of_agent: bool = False, is_typed: bool = False) -> frozen
         strong, plain = strong - _TOLD, plain - _TOLD - {Aim.FUTURE_ORDER}
     if not of_agent:
         return frozenset(strong if is_typed else strong | plain)
-    return frozenset(strong if Aim.FUTURE_ORDER in plain else strong - _TOLD)
+    if Aim.FUTURE_ORDER in plain:
+        return frozenset(strong | (plain & _TOLD))
+    return frozenset(strong - _TOLD if is_english(text) else strong)
 
 
 _TOLD = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY})
@@ -73,7 +75,7 @@ _REVERSED = re.compile("[\u202e\u2067]([^\u202c\u2069\n]+)")
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _TAG = 0xE0000
 _BASE64 = re.compile(r"(?<![\w+/=])[A-Za-z0-9+/]{24,}={0,2}(?![\w+/=])")
-_SPACED = re.compile(r"(?<!\S)(?:\w[ .·_-]{1,2}){4,}\w(?!\S)")
+_SPACED = re.compile(r"(?<!\S)\S(?: {1,3}\S(?!\S)){4,}|(?<!\S)(?:\w[.·_-]){4,}\w(?!\S)")
 _LEET = re.compile(r"\b(?=\w*[a-z])(?=\w*[0134578@$])[a-z0134578@$]{3,}\b", re.IGNORECASE)
 _LEET_SIGNS = str.maketrans("0134578@$", "oieastbas")
 _LOOKALIKES = str.maketrans(
@@ -89,7 +91,7 @@ def unmasked(text: str) -> str:
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TAGS.sub("", text)))
     if _MIXED.search(plain):
         plain = plain.translate(_LOOKALIKES)
-    plain = _SPACED.sub(lambda found: re.sub(r"(?<=\S)[ .·_-](?=\S)", "", found[0]).replace("  ", " "), plain)
+    plain = _SPACED.sub(lambda found: re.sub(r"(?<=\S)[ .·_-](?=\S)", "", found[0]), plain)
     hidden += _decoded(plain)
     if not plain.isascii() or _LEET.search(plain):
         hidden.append(_LEET.sub(lambda found: found[0].translate(_LEET_SIGNS), plain))
@@ -108,12 +110,12 @@ def _decoded(text: str) -> Iterator[str]:
                 yield said
 
 
-_FEWEST_WORDS, _ASCII_SHARE = 4, 0.9
+_ASCII_SHARE = 0.9
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def is_english(text: str) -> bool:
-    """Return whether *text* is in the language of the patterns, or too short to tell."""
+    """Return whether *text* is in the language of the patterns: in ASCII, with no more words of another language."""
     found = [word.casefold() for word in _LETTERS.findall(unmasked(text))]
     letters = sum(map(len, found))
     if sum(c.isascii() for word in found for c in word) < _ASCII_SHARE * letters:
@@ -121,4 +123,4 @@ def is_english(text: str) -> bool:
     idle = words().sets["stopwords"]
     known = sum(word in idle for word in found)
     foreign = sum(map(bool, map(_patterns()["foreign"]["strong"].fullmatch, found)))
-    return foreign < known or (len(found) < _FEWEST_WORDS and not foreign)
+    return not foreign or foreign < known

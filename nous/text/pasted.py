@@ -16,6 +16,7 @@ _LONG_MESSAGE = 6
 _BLOCKS = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
 _LINES = re.compile(
     r"^(?:>.*|\s*(?:\[?\d{4}-\d\d-\d\d[T ,]|\[?\d\d?:\d\d(?::\d\d)"
+    r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3} |\{\""
     r"|\[(?:err|out|info|warn\w*|error|debug|user|assistant|agent|system|human|\d+)\]"
     r"|(?:\w+ )?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[: ]|npm ERR!|Traceback |\s+at |\s*File \").*"
     r"|</?[a-z][\w-]*[ >].*|(?:Human|Assistant|System|User|AI): .*)$",

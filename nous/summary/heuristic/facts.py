@@ -16,7 +16,8 @@ from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import answered, lead, passage_from
 from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, content_words, distinct, names, telling_words
 from nous.summary.heuristic.statements import fact_of, stated
-from nous.summary.llm.grounding import grounded, is_instruction
+from nous.summary.llm.grounding import grounded
+from nous.text.injection import aims
 from nous.text.language import words
 from nous.text.sentences import shortened
 from nous.transcript.model import Entry, Kind, Transcript
@@ -144,7 +145,7 @@ def facts_of(summary: Summary, summary_input: SummaryInput | None) -> tuple[Cand
     """Return grounded facts in *summary* and the user's words, surest first."""
     points = list(_points(summary))
     if summary_input is None:
-        return tuple(point for point in points if not is_instruction(point.text))
+        return tuple(point for point in points if not aims(point.text, of_agent=True))
     own = (
         replace(fact, trust=Trust.USER) for fact in _sound(stated(SessionRecord(_shown(summary_input))), summary_input)
     )

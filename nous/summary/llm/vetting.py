@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
-from nous.domain.episode import Summary, Trust
+from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Trust
 from nous.summary.llm.source_index import CitedStatement, SourceIndex, SourceTurn, content_of, speaker, without_label
 from nous.text.injection import Aim, aims, is_english, unmasked
 from nous.text.sentences import sentences
@@ -22,7 +22,11 @@ _SAID, _PLANTED, _NEAR = 0.5, 0.6, 0.3
 _ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
 """Aims of sentences whose order may stand in the next one."""
 
+_SELF = frozenset({"Assistant", "Plan"})
+"""Roles in which the agent of the session speaks, and no other one."""
+
 UNCHECKED = "only a tool or a page says so, in a language that is not checked"
+BESIDE = "neither a person nor the agent says so, and a tool or a page gives instructions"
 UNTITLED = "A session without a title that could be kept"
 
 
@@ -58,8 +62,18 @@ class Vetting:
         planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
         if planted and claim.share_in(planted.content) >= _PLANTED and claim.share_in(planted.content) > typed:
             return f"repeats an instruction: {planted.aim}"
+        if self._is_planted_in and max(typed, agent) < _NEAR:
+            return BESIDE
         is_known = max(typed, agent) >= _NEAR and not is_doubted
         return None if is_known or is_english(statement) else UNCHECKED
+
+    def sorted_out(
+        self, facts: Iterable[CandidateFact]
+    ) -> tuple[tuple[CandidateFact, ...], tuple[QuarantinedFact, ...]]:
+        """Return the *facts* that may be learned, and those to keep apart; a person's own are never kept apart."""
+        judged = [(fact, None if fact.trust is Trust.USER else self.objection(fact.text)) for fact in facts]
+        apart = (QuarantinedFact(candidate=fact, reason=reason) for fact, reason in judged if reason)
+        return tuple(fact for fact, reason in judged if not reason), tuple(apart)
 
     def held_back(self, summary: Summary) -> HeldBack:
         """Return *summary* without the sentences and items that are held back."""
@@ -99,16 +113,29 @@ class Vetting:
         return [SourceTurn(unmasked(segment.text), segment.role) for segment in doubted]
 
     @cached_property
+    def _is_planted_in(self) -> bool:
+        """Return whether a tool or a page instructs: then it may be behind whatever no person and no agent says."""
+        told = (sentence for said in self._doubted for sentence in _sentences(without_label(said.text)))
+        return any(aims(sentence, of_agent=True) or not is_english(sentence) for sentence in told)
+
+    @cached_property
     def _passages(self) -> Sequence[Passage]:
         found: list[Passage] = []
-        for said, of_agent in ((self._doubted, False), (self._agent, True)):
-            for segment in said:
-                told = [*_sentences(without_label(segment.text))]
-                for sentence, following in zip_longest(told, told[1:], fillvalue=""):
-                    if aim := min(aims(sentence, of_agent=of_agent), default=None):
-                        reach = (sentence, following) if aim in _ANNOUNCES else (sentence,)
-                        found += (Passage(content_of(unmasked(each)), aim) for each in reach)
+        for said in (*self._doubted, *self._agent):
+            told = [*_sentences(without_label(said.text))]
+            for sentence, following in zip_longest(told, told[1:], fillvalue=""):
+                if aim := min(self._aims_of(sentence, said), default=None):
+                    reach = (sentence, following) if aim in _ANNOUNCES else (sentence,)
+                    found += (Passage(content_of(unmasked(each)), aim) for each in reach)
         return found
+
+    @staticmethod
+    def _aims_of(sentence: str, said: SourceTurn) -> frozenset[Aim]:
+        """Return what a sentence aims at: only the agent itself may remind a person of something."""
+        if speaker(said).is_doubted:
+            return aims(sentence)
+        reminds = aims(sentence) & {Aim.CHANGE_MEMORY} if said.role not in _SELF else frozenset[Aim]()
+        return aims(sentence, of_agent=True) | reminds
 
 
 def _share(claim: CitedStatement, said: Iterable[SourceTurn]) -> float:
