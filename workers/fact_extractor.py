@@ -23,7 +23,13 @@ from nous.domain.events import (
 )
 from nous.domain.fact import Source
 from nous.domain.session_state import not_ahead
-from nous.knowledge.candidate_filter import DropReason, FilteredCandidates, filter_candidates, lost_candidates
+from nous.knowledge.candidate_filter import (
+    DropReason,
+    FilteredCandidates,
+    filter_candidates,
+    lost_candidates,
+    without_instructions,
+)
 from nous.knowledge.decision import announcements
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout, ModelUnreachable
 from nous.pipeline.fact_learner import FactLearner
@@ -53,7 +59,7 @@ class FactExtractor:
         self._context = context
 
     def __call__(self, event: EpisodeSummarized, /) -> Effects:
-        brought = self._usable(event, event.candidate_facts)
+        brought = self._usable(event, self._unplanted(event))
         if brought.candidates or _is_forgotten(brought):
             return self._learned(event, brought)
         episode = self._context.episodes.get(event.scope, event.episode_id)
@@ -91,6 +97,15 @@ class FactExtractor:
         now = self._context.clock()
         events = announcements(event, lesson.fact_decisions, by=NAME, at=now, waits=lesson.waits)
         return Effects(writes=(lesson.append, *findable.writes), events=(*events, *findable.events))
+
+    def _unplanted(self, event: EpisodeSummarized) -> tuple[CandidateFact, ...]:
+        """Return the candidates without instructions; our own summarizer has held them to its session before."""
+        if event.source.startswith("nous/"):
+            return event.candidate_facts
+        kept, count = without_instructions(event.candidate_facts)
+        if count:
+            _log.warning("fact_candidates.dropped", dropped={str(DropReason.INSTRUCTION): count})
+        return kept
 
     def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> FilteredCandidates:
         context = self._context

@@ -48,6 +48,9 @@ FACT_COMMANDS = (
     CommandEntry("merge", "nous.cli.facts:merge", "Merge one fact into another."),
     CommandEntry("keep-apart", "nous.cli.facts:keep_apart", "Keep two facts apart for good."),
     CommandEntry("supersede", "nous.cli.facts:supersede", "Put one fact in the place of another."),
+    CommandEntry("quarantined", "nous.cli.quarantine:quarantined", "List facts that are kept apart."),
+    CommandEntry("approve", "nous.cli.quarantine:approve", "Learn a fact that is kept apart."),
+    CommandEntry("drop", "nous.cli.quarantine:drop", "Refuse a fact that is kept apart."),
     CommandEntry("unsettle", "nous.cli.facts:unsettle", "Take the last decision about a pair back."),
 )
 
@@ -149,7 +152,7 @@ def _evidence_lines(evidence: Evidence, *, is_first: bool) -> Iterator[str]:
         yield f"  in the words: {one_line(evidence.text)}"
     source = evidence.source
     said = f", which ended {source.said_at:%Y-%m-%d %H:%M} UTC" if source.said_at else ""
-    yield f"  {place_text(source.session_id, source.turns)}{said}; {source.trust}'s words"
+    yield f"  {place_text(source.session_id, source.turns)}{said}; {source.trust.word}'s words"
     yield f"  episode {source.episode_id}, event {source.event_id}"
     if source.digest or source.by:
         yield f"  transcript version {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"

@@ -69,7 +69,7 @@ def fact_lines(known: KnownFact, knowledge: FactIndex) -> Iterator[str]:
     place = place_text(fact.source.session_id, fact.source.turns)
     yield f"{one_line(fact.text)}{'' if known.is_current else '  (superseded)'}"
     said_at = fact.source.said_at or fact.learned_at
-    yield f"  {fact.category}, {day(said_at)}, {known.trust}'s words, {place}{times}  {fact.id}"
+    yield f"  {fact.category}, {day(said_at)}, {known.trust.word}'s words, {place}{times}  {fact.id}"
     if gone := known.superseded:
         then = f"until {day(gone.valid_to)}, then" if gone.valid_to else "now"
         yield f"  {then}: {_named(knowledge.get(gone.by))}"

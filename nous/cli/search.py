@@ -58,7 +58,7 @@ def _hit_lines(hit: Hit) -> Iterator[str]:
     if hit.superseded_by:
         until = f"until {day(hit.valid_to)}, then" if hit.valid_to else "now"
         yield f"         {until}: {hit.superseded_by}"
-    yield f"         {place_text(hit.session_id, hit.turns)}, {day(hit.date)}  {hit.id}"
+    yield f"         {hit.trust.word}'s words, {place_text(hit.session_id, hit.turns)}, {day(hit.date)}  {hit.id}"
     yield f"         by {'; by '.join(hit.found_by)}"
 
 
@@ -94,4 +94,10 @@ def _objects(notes: ContextNotes, budget: int) -> Iterator[dict[str, Any]]:
     replaceable = {each.newer.fact.id: each.older.fact.id for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     for known in facts_told(notes, budget=budget):
         fact, earlier = known.fact, notes.earlier.get(known.fact.id)
-        yield {"id": fact.id, "text": fact.text, "earlier": earlier, "may_replace": replaceable.get(fact.id)}
+        yield {
+            "id": fact.id,
+            "text": fact.text,
+            "trust": known.trust,
+            "earlier": earlier,
+            "may_replace": replaceable.get(fact.id),
+        }

@@ -17,6 +17,7 @@ from nous.domain.errors import BadInput
 from nous.domain.fact import Row, occurrences, standing
 from nous.domain.scope import Scope
 from nous.knowledge.normalize import exact_form
+from nous.text.injection import aims
 from nous.text.sanitize import readable
 
 LONGEST_TEXT = 4000
@@ -31,6 +32,7 @@ class DropReason(StrEnum):
     TOO_LONG = f"text: too long, a fact has at most {LONGEST_TEXT:,} characters"
     FORGOTTEN = "was forgotten on request"
     OVER_CAP = "over the cap"
+    INSTRUCTION = "instructs, and no person says it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,13 @@ class FilteredCandidates:
 
     candidates: tuple[CandidateFact, ...]
     dropped: tuple[tuple[str, int], ...] = ()
+
+
+def without_instructions(candidates: Iterable[CandidateFact]) -> tuple[tuple[CandidateFact, ...], int]:
+    """Return *candidates* of a foreign producer that instruct nobody, or are a person's, and the number of others."""
+    every = tuple(candidates)
+    kept = tuple(each for each in every if each.trust is Trust.USER or not aims(each.text, of_agent=True))
+    return kept, len(every) - len(kept)
 
 
 def filter_candidates(
@@ -136,12 +145,13 @@ def wordings(rows: Iterable[Row], facts: Collection[UUID]) -> frozenset[str]:
 def without_candidates(episode: Episode, forms: Collection[str]) -> Episode:
     """Return *episode* without candidates whose form is in *forms*; count the dropped ones."""
     left = tuple(each for each in episode.candidate_facts if exact_form(each.text) not in forms)
+    apart = tuple(each for each in episode.quarantined if exact_form(each.candidate.text) not in forms)
     gone = len(episode.candidate_facts) - len(left)
     if not gone:
-        return episode
+        return episode if apart == episode.quarantined else replace(episode, quarantined=apart)
     dropped = dict(episode.dropped_facts)
     dropped[str(DropReason.FORGOTTEN)] = lost_candidates(episode) + gone
-    return replace(episode, candidate_facts=left, dropped_facts=tuple(sorted(dropped.items())))
+    return replace(episode, candidate_facts=left, quarantined=apart, dropped_facts=tuple(sorted(dropped.items())))
 
 
 def lost_candidates(episode: Episode) -> int:

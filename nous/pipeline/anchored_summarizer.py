@@ -11,7 +11,7 @@ from nous.domain.episode import Tier, Tokens
 from nous.domain.events import SessionEnded, SessionEvent
 from nous.domain.scope import CacheSubject
 from nous.domain.session_state import not_ahead
-from nous.domain.summary_input import Segment
+from nous.domain.summary_input import Segment, SummaryInput
 from nous.excerpt import Windows
 from nous.llm.base import (
     AnswerUnusable,
@@ -32,6 +32,8 @@ from nous.summary.anchored.retention import kept
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.summary.llm.prompt import PromptTemplate
+from nous.summary.llm.source_index import SourceIndex
+from nous.summary.llm.vetting import Vetting
 from nous.transcript.model import Transcript
 
 _NAME = "anchored_summary"
@@ -85,7 +87,8 @@ class AnchoredSummarizer:
                 log.warning("anchored_summary.model_fallback", failure=error.kind, reason=str(error))
                 bare = replace(bare, made_do=str(error))
         news = _from(transcript, previous.entries if previous else 0)
-        return replace(bare, summary=anchored_from(news, bare.summary))
+        vetting = Vetting(SourceIndex(_as_input(self.excerpts(news))))
+        return replace(bare, summary=vetted(anchored_from(news, bare.summary), vetting, known=bare.summary))
 
     def _by_model(
         self,
@@ -104,7 +107,8 @@ class AnchoredSummarizer:
             except _FAILED as error:
                 kind = Failure.TRANSPORT if error.failure is Failure.QUOTA else error.failure
                 raise SummarizerError(FailureKind(kind), str(error)) from error
-            summary, put_back = kept(summary, AnchoredSummary(said.value))
+            vetting = Vetting(SourceIndex(SummaryInput(windows=(tuple(window.excerpt.segments),))))
+            summary, put_back = kept(summary, vetted(AnchoredSummary(said.value), vetting, known=summary))
             if put_back:
                 log.warning("anchored_summary.lines_restored", model=model.id, lines=len(put_back))
             tokens += said.tokens
@@ -127,6 +131,22 @@ class AnchoredSummarizer:
             schema=response.schema(),
             most_tokens=self.prompt.most_tokens,
         )
+
+
+def vetted(summary: AnchoredSummary, vetting: Vetting, *, known: AnchoredSummary) -> AnchoredSummary:
+    """Return *summary* without new lines that *vetting* holds back; lines of *known* have been judged before."""
+    before = set(known.to_prompt_text().splitlines())
+
+    def sound(content: str) -> str:
+        lines = content.splitlines()
+        return "\n".join(line for line in lines if line in before or not vetting.objection(line))
+
+    sections = tuple(replace(section, content=sound(section.content)) for section in summary.sections)
+    return replace(summary, sections=sections, token_estimate=0)
+
+
+def _as_input(shown: Windows) -> SummaryInput:
+    return SummaryInput(windows=tuple(window.excerpt.segments for window in shown.windows))
 
 
 def _read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:

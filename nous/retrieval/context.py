@@ -14,8 +14,10 @@ from nous.domain.fact import LinkKind
 from nous.knowledge.fact_index import Earlier, KnownFact
 from nous.knowledge.open_pairs import OpenPair
 from nous.retrieval.query import files_named
+from nous.text.injection import Aim, aims
 from nous.text.language import words
 from nous.text.sanitize import shortened
+from nous.text.sentences import sentences
 
 LONGEST = 10_000
 """Maximum characters of the block, even if the budget is larger."""
@@ -129,14 +131,27 @@ def _last_session(notes: ContextNotes, budget: int) -> tuple[str, int]:
 def _of_last_session(notes: ContextNotes) -> Iterator[str]:
     if anchor := notes.anchor:
         yield f"# The session {anchor.session_id}, up to {anchor.at:%Y-%m-%d %H:%M} UTC"
-        yield from _closed_up(anchor.summary.to_prompt_text())
+        yield from filter(_is_harmless, _closed_up(anchor.summary.to_prompt_text()))
     elif episode := notes.episode:
         # A transcript without timestamps has no start, and its end is the time of its publication.
         verb = "ended" if episode.started_at else "was published"
-        yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {episode.summary.title}"
-        yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale)}"
-        yield _line(episode.summary.summary)
-        yield from (f"- still open: {_line(thread)}" for thread in episode.summary.still_open)
+        title = episode.summary.title if _is_harmless(episode.summary.title) else episode.session_id
+        yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {_line(title)}"
+        yield f"It is {episode.summary.outcome}: {_harmless(episode.summary.outcome_rationale)}"
+        yield _harmless(episode.summary.summary)
+        yield from (f"- still open: {_line(each)}" for each in episode.summary.still_open if _is_harmless(each))
+
+
+_HARMFUL = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
+"""Aims that no note may have, whoever stored it: episodes of older releases were not checked."""
+
+
+def _is_harmless(text: str) -> bool:
+    return not (aims(text, of_agent=True) & _HARMFUL)
+
+
+def _harmless(text: str) -> str:
+    return _line(" ".join(filter(_is_harmless, (text[start:end] for start, end in sentences(text)))))
 
 
 def _closed_up(text: str) -> Iterator[str]:
@@ -169,7 +184,8 @@ def _of_facts(facts: Sequence[KnownFact], notes: ContextNotes) -> Iterator[str]:
         old, new = older.get(known.fact.id), newer.get(known.fact.id)
         marks = f"; may replace: {_quoted(old.fact.text, old.trust)}" if old else ""
         marks += "; may be replaced by another note" if new in there else ""
-        yield f"- {_line(known.fact.text)} ({known.fact.category}, {known.said_at:%Y-%m-%d}{marks})"
+        about = f"({known.fact.category}, {known.trust.word}, {known.said_at:%Y-%m-%d}"
+        yield f"- {_line(known.fact.text)} {about}{marks})"
 
 
 def _before(known: KnownFact, earlier: Mapping[UUID, Earlier]) -> str:

@@ -146,8 +146,13 @@ def search(query: Query, corpus: Corpus, *, limit: int = 10, everything: bool = 
     found = ((each, corpus.hit(each.key)) for each in fused(rankings))
     hits = [replace(hit, score=each.score, found_by=each.found_by) for each, hit in found if hit]
     knowledge = corpus.scope_index.knowledge
-    ranked = sorted(_in_time(hits, knowledge, everything=everything), key=lambda hit: (-hit.score, hit.id))[:limit]
+    ranked = sorted(_in_time(hits, knowledge, everything=everything), key=_order)[:limit]
     return tuple(replace(hit, earlier=knowledge.earlier(hit.id)) if hit.kind is HitKind.FACT else hit for hit in ranked)
+
+
+def _order(hit: Hit) -> tuple[float, bool, UUID]:
+    """Sort by score; of equal ones, what only a tool or a page said comes last."""
+    return -round(hit.score, 6), hit.trust.is_doubted, hit.id
 
 
 def _in_time(hits: Iterable[Hit], knowledge: FactIndex, *, everything: bool) -> Iterator[Hit]:
