@@ -32,8 +32,7 @@ from nous.summary.decisions import announcement, decided_facts
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.statements import verdicts
 from nous.summary.heuristic.summarize import summarize
-from nous.summary.llm.source_index import SourceIndex
-from nous.summary.llm.vetting import Vetting
+from nous.summary.llm.vetting import QuoteVetting
 from nous.transcript.model import Kind, Transcript
 
 NAME = "episode-summarizer"
@@ -158,7 +157,7 @@ class _Session:
     def by_itself(self, *, made_do: str | None = None) -> Episode:
         """Return the extractive episode; *made_do* says why there is none by a model."""
         extract = summarize(self.transcript)
-        vetting = Vetting(SourceIndex(self.summary_input))
+        vetting = QuoteVetting(self.transcript)
         facts, apart = vetting.sorted_out(extract.candidate_facts)
         told = vetting.held_back(extract.summary)
         return self._episode(

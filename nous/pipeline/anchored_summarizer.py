@@ -33,7 +33,7 @@ from nous.summary.heuristic.record import SessionRecord
 from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.summary.llm.prompt import PromptTemplate
 from nous.summary.llm.source_index import SourceIndex
-from nous.summary.llm.vetting import Vetting
+from nous.summary.llm.vetting import QuoteVetting, Sorting, Vetting
 from nous.transcript.model import Transcript
 
 _NAME = "anchored_summary"
@@ -87,8 +87,7 @@ class AnchoredSummarizer:
                 log.warning("anchored_summary.model_fallback", failure=error.kind, reason=str(error))
                 bare = replace(bare, made_do=str(error))
         news = _from(transcript, previous.entries if previous else 0)
-        vetting = Vetting(SourceIndex(_as_input(self.excerpts(news))))
-        return replace(bare, summary=vetted(anchored_from(news, bare.summary), vetting, known=bare.summary))
+        return replace(bare, summary=vetted(anchored_from(news, bare.summary), QuoteVetting(news), known=bare.summary))
 
     def _by_model(
         self,
@@ -133,7 +132,7 @@ class AnchoredSummarizer:
         )
 
 
-def vetted(summary: AnchoredSummary, vetting: Vetting, *, known: AnchoredSummary) -> AnchoredSummary:
+def vetted(summary: AnchoredSummary, vetting: Sorting, *, known: AnchoredSummary) -> AnchoredSummary:
     """Return *summary* without new lines that *vetting* holds back; lines of *known* have been judged before."""
     before = set(known.to_prompt_text().splitlines())
 
@@ -143,10 +142,6 @@ def vetted(summary: AnchoredSummary, vetting: Vetting, *, known: AnchoredSummary
 
     sections = tuple(replace(section, content=sound(section.content)) for section in summary.sections)
     return replace(summary, sections=sections, token_estimate=0)
-
-
-def _as_input(shown: Windows) -> SummaryInput:
-    return SummaryInput(windows=tuple(window.excerpt.segments for window in shown.windows))
 
 
 def _read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:

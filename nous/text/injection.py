@@ -110,7 +110,7 @@ def _decoded(text: str) -> Iterator[str]:
                 yield said
 
 
-_ASCII_SHARE = 0.9
+_ASCII_SHARE, _FEWEST_FOREIGN = 0.9, 2
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -123,4 +123,4 @@ def is_english(text: str) -> bool:
     idle = words().sets["stopwords"]
     known = sum(word in idle for word in found)
     foreign = sum(map(bool, map(_patterns()["foreign"]["strong"].fullmatch, found)))
-    return not foreign or foreign < known
+    return foreign < _FEWEST_FOREIGN or foreign < known

@@ -4,6 +4,7 @@ What a person typed is never held back. A statement is, if it instructs, or if a
 says most of it, whatever words the model chose. Nothing of a page or a tool in a language that is not checked passes.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +15,13 @@ from typing import NamedTuple
 from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Trust
 from nous.summary.llm.source_index import CitedStatement, SourceIndex, SourceTurn, content_of, speaker, without_label
 from nous.text.injection import Aim, aims, is_english, unmasked
+from nous.text.pasted import split
 from nous.text.sentences import sentences
+from nous.transcript.model import Kind, Transcript
 
-_SAID, _PLANTED, _NEAR = 0.5, 0.6, 0.3
-"""Shares of a statement's words: that a person has typed; that an instruction has; that anything about it has."""
+_SAID, _PLANTED, _NEAR, _HINT = 0.5, 0.6, 0.3, 0.1
+"""Shares of a statement's words: that a person has typed; that an instruction has; that anything about it
+has; that a person has typed something of the kind."""
 
 _ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
 """Aims of sentences whose order may stand in the next one."""
@@ -44,34 +48,18 @@ class HeldBack(NamedTuple):
     dropped: Counter[str]
 
 
-@dataclass(frozen=True, eq=False)
-class Vetting:
-    """Judge of the statements about one session."""
+class Sorting(ABC):
+    """Sorts the statements about one session by whether they may be stored."""
 
-    session: SourceIndex
-
+    @abstractmethod
     def objection(self, statement: str) -> str | None:
         """Return why *statement* is held back; None if it is not."""
-        claim = CitedStatement.of(unmasked(statement))
-        typed, agent, doubted = (_share(claim, said) for said in (self._typed, self._agent, self._doubted))
-        if typed >= _SAID and typed >= max(agent, doubted):
-            return None
-        is_doubted = doubted > max(typed, agent) and doubted >= _NEAR
-        if found := aims(statement, of_agent=not is_doubted):
-            return f"instruction: {min(found)}"
-        planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
-        if planted and claim.share_in(planted.content) >= _PLANTED and claim.share_in(planted.content) > typed:
-            return f"repeats an instruction: {planted.aim}"
-        if self._is_planted_in and max(typed, agent) < _NEAR:
-            return BESIDE
-        is_known = max(typed, agent) >= _NEAR and not is_doubted
-        return None if is_known or is_english(statement) else UNCHECKED
 
     def sorted_out(
         self, facts: Iterable[CandidateFact]
     ) -> tuple[tuple[CandidateFact, ...], tuple[QuarantinedFact, ...]]:
-        """Return the *facts* that may be learned, and those to keep apart; a person's own are never kept apart."""
-        judged = [(fact, None if fact.trust is Trust.USER else self.objection(fact.text)) for fact in facts]
+        """Return the *facts* that may be learned, and those to keep apart."""
+        judged = [(fact, self.objection(fact.text)) for fact in facts]
         apart = (QuarantinedFact(candidate=fact, reason=reason) for fact, reason in judged if reason)
         return tuple(fact for fact, reason in judged if not reason), tuple(apart)
 
@@ -95,6 +83,33 @@ class Vetting:
         )
         return HeldBack(kept, dropped)
 
+
+@dataclass(frozen=True, eq=False)
+class Vetting(Sorting):
+    """Judge of what a model says about a session."""
+
+    session: SourceIndex
+
+    def objection(self, statement: str) -> str | None:
+        """Return why *statement* is held back; None if it is not."""
+        claim = CitedStatement.of(unmasked(statement))
+        typed, agent, doubted = (_share(claim, said) for said in (self._typed, self._agent, self._doubted))
+        if typed >= _SAID and typed >= max(agent, doubted):
+            return None
+        is_doubted = doubted > max(typed, agent) and doubted >= _NEAR
+        found = aims(statement, of_agent=not is_doubted)
+        if found - ({Aim.SPEAKS_FOR_USER} if typed >= max(doubted, _HINT) else frozenset[Aim]()):
+            return f"instruction: {min(found)}"
+        planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
+        if planted and claim.share_in(planted.content) >= _PLANTED and claim.share_in(planted.content) > typed:
+            return f"repeats an instruction: {planted.aim}"
+        beside = max((claim.share_in(each.content) for each in self._instructing), default=0.0)
+        is_beside = is_doubted and beside >= doubted
+        if is_beside or (self._instructing and max(typed, agent, doubted) < _NEAR):
+            return BESIDE
+        is_known = max(typed, agent) >= _NEAR and not is_doubted
+        return None if is_known or is_english(statement) else UNCHECKED
+
     @cached_property
     def _by_trust(self) -> Sequence[tuple[Trust, SourceTurn]]:
         return [(speaker(segment), segment) for segment in self.session.segments()]
@@ -113,10 +128,14 @@ class Vetting:
         return [SourceTurn(unmasked(segment.text), segment.role) for segment in doubted]
 
     @cached_property
-    def _is_planted_in(self) -> bool:
-        """Return whether a tool or a page instructs: then it may be behind whatever no person and no agent says."""
-        told = (sentence for said in self._doubted for sentence in _sentences(without_label(said.text)))
-        return any(aims(sentence, of_agent=True) or not is_english(sentence) for sentence in told)
+    def _instructing(self) -> Sequence[SourceTurn]:
+        """The outputs and pages that instruct, or that cannot be judged: what only they say is not to be trusted."""
+
+        def instructs(said: SourceTurn) -> bool:
+            told = _sentences(without_label(said.text))
+            return any(aims(sentence, of_agent=True) or not is_english(sentence) for sentence in told)
+
+        return [said for said in self._doubted if instructs(said)]
 
     @cached_property
     def _passages(self) -> Sequence[Passage]:
@@ -133,9 +152,29 @@ class Vetting:
     def _aims_of(sentence: str, said: SourceTurn) -> frozenset[Aim]:
         """Return what a sentence aims at: only the agent itself may remind a person of something."""
         if speaker(said).is_doubted:
-            return aims(sentence)
+            return aims(sentence, is_typed=True)
         reminds = aims(sentence) & {Aim.CHANGE_MEMORY} if said.role not in _SELF else frozenset[Aim]()
         return aims(sentence, of_agent=True) | reminds
+
+
+@dataclass(frozen=True, eq=False)
+class QuoteVetting(Sorting):
+    """Judge of an extractive summary, whose statements are sentences of the session."""
+
+    transcript: Transcript
+
+    def objection(self, statement: str) -> str | None:
+        found = aims(statement, of_agent=True)
+        if not found or _share(CitedStatement.of(unmasked(statement)), self._typed) >= _SAID:
+            return None
+        return f"instruction: {min(found)}"
+
+    @cached_property
+    def _typed(self) -> Sequence[SourceTurn]:
+        return [SourceTurn(split(entry.text)[0]) for entry in self.transcript if entry.kind in _BY_PERSON]
+
+
+_BY_PERSON = frozenset({Kind.USER, Kind.DECISION})
 
 
 def _share(claim: CitedStatement, said: Iterable[SourceTurn]) -> float:
