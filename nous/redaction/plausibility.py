@@ -14,7 +14,7 @@ def entropy(text: str) -> float:
 
 _TEMPLATE = re.compile(
     r"\$\w+|\$[{(].*|!\w+|[<{%@\[].*|.*(?:\.\.\.|…|\*\*\*|\$\{|\{\{).*|(.)\1*|.*://.*|(?:~|\.{0,2})/.*"
-    r"|[a-z_]{2,20}=[\w.]{0,16}|[\w.-]+:\d{2,5}(?:/.*)?"
+    r"|[a-z_.-]{2,40}=[\w.]{0,16}|[\w.-]+:\d{2,5}(?:/.*)?"
     r"|\w[\w.]*[(\[].*|.*\.(?:json|ya?ml|txt|pem|key|env|py|[jt]sx?|md|toml|crt)",
     re.DOTALL,
 )
@@ -25,7 +25,7 @@ _PLACEHOLDER_WORD = re.compile(
     r"|credentials?|user(?:name)?|admin|root|value|here|me|it|now|set|this|that)(?:[-_. ]|\d{1,3}|(?=[A-Z])|$))+",
     re.IGNORECASE,
 )
-_NAMED_HASH = re.compile(r"(?:[A-Za-z]{2,}\d{0,2}[-_.:/])+[0-9a-f]{7,64}")
+_NAMED_HASH = re.compile(r"(?:[A-Za-z]+\d{0,3}[-_.:/])+[0-9a-f]{7,64}")
 _WORDS = re.compile(
     r"(?:(?:[A-Z]?[a-z]+|[A-Z]+(?![a-z]))\d{0,4}(?:[-_. :/+]+|(?=[A-Z][a-z])|$)|\d{1,4}(?:[-_.:/]+|$))+"
 )

@@ -22,6 +22,12 @@ PRIVATE = "private-part"
 """The name under which dropped private parts are counted, beside the ids of rules."""
 
 _TAG = re.compile(r"<(?P<closing>/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
+NOISE = "token"
+"""The rule that goes by the look of a word alone."""
+
+_IDENTIFIER = re.compile(r"(?:id|uuid|signature|hash|digest|etag|cursor|sha\d*)$", re.IGNORECASE)
+"""Names of values that look like noise and are no secrets, such as the ids by which results find their calls."""
+
 _LONGEST_RULE = 40
 _ROUNDS = 8
 """What is left of a text may read as a secret, once one has been replaced: then it is looked through again."""
@@ -115,9 +121,11 @@ class Redaction:
         if self.depth or "<private" in text.lower():
             text = self._without_private(text)
         spans = self.redactor.spans(text)
+        if spans and _IDENTIFIER.search(name):
+            spans = [span for span in spans if span.rule != NOISE]
         if not spans and name and self.redactor.rule_set.is_prompted(name):
             spans = self._spans_under(name, text)
-        return self.masked(text, spans)
+        return self.masked(text, spans) if spans else text
 
     def _spans_under(self, name: str, text: str) -> Sequence[Span]:
         begin = len(name) + len('="')

@@ -12,28 +12,17 @@ from typing import Any
 
 import orjson
 import pytest
+from builders.transcripts import FORMATS, SAMPLES, samples_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nous.samples import bundled_sessions
-from nous.transcript import Entry, Kind, Transcript, known_readers, parse_transcript, read_transcript
+from nous.transcript import Entry, Kind, Transcript, parse_transcript, read_transcript
 from nous.transcript.follow import ResumePoint, follow
 from nous.transcript.io.lines import ReadPosition
 from nous.transcript.io.records import records
 from nous.transcript.model import ReadNotes
 from nous.transcript.parsing.turns import EXTRAS
 from nous.transcript.render.terminal import transcript_as_json
-
-SAMPLES = Path(__file__).parents[1] / "transcripts" / "samples"
-FORMATS = sorted(known_readers())
-
-
-def samples_of(name: str) -> list[Path]:
-    """Single sessions of the format *name*: those that belong to the package, and those beside the tests."""
-    bundled = [path for path in bundled_sessions() if path.parent.name == name]
-    kept = sorted(path for path in (SAMPLES / name).glob("*") if path.is_file() and path.name != "SOURCE.txt")
-    return bundled + kept
-
 
 READ = SAMPLES.parent / "read"
 """What the samples of agents' sessions say: a text for each, checked by eye when it was written down."""

@@ -40,7 +40,7 @@ def test_at_rest_every_key_is_in_a_glossary_with_its_type_and_life(town: Town, t
     for number in range(5):
         town.publish(f"{OTHER}-{number}", "The canteen opens at noon. " * 40 * number)  # the larger ones are uploaded
     town.publish(SECRET, "plantedwords")
-    town.decide(OTHER, "Billing stays on Postgres")
+    town.decide(OTHER, "Billing stays on Postgres, with password=hunter22")
     town.publish("compacting", "Billing moves.", compacting=True)
     town.lose("lost", tmp_path / "lost.txt")
     town.scribble("scribbled", "not a number")

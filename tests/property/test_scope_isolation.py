@@ -173,6 +173,9 @@ READING = {
     "facts merge": ("facts", "merge", "{fact}", "{fact}"),
     "facts keep-apart": ("facts", "keep-apart", "{fact}", "{fact}"),
     "facts unsettle": ("facts", "unsettle", "{fact}", "{fact}"),
+    "facts quarantined": ("facts", "quarantined"),
+    "facts approve": ("facts", "approve", "{fact}"),
+    "facts drop": ("facts", "drop", "{fact}"),
 }
 WRITING = {"publish", "watch", "heartbeat", "record-decision", "facts learn", "reprocess", "reembed", "reindex"}
 

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.fields import JsonObject, filled, object_at, text_at
-from nous.transcript.parsing.user_text import INTERRUPTED, said_by_user, without_colour, without_insertions
+from nous.transcript.parsing.user_text import (
+    INJECTED,
+    INTERRUPTED,
+    has_insertions,
+    said_by_user,
+    without_colour,
+    without_insertions,
+)
 from nous.transcript.reader import Draft, RecordPlace, RecordReading
 from nous.transcript.tool_summary import extract_tool_summary, paths_touched
 
@@ -98,7 +105,9 @@ def drafts_of_user(texts: Sequence[str], place: RecordPlace, notes: ReadNotes) -
     parts = [said_by_user(text) for text in texts]
     words = "\n\n".join(part.text for part in parts if part.kind is Kind.USER)
     drafts = [place.draft(Kind.USER, words)] if words else []
-    for number, part in enumerate(parts):
+    for number, (given, part) in enumerate(zip(texts, parts, strict=True)):
+        if part.kind is not None and has_insertions(given):
+            notes.skip(INJECTED)
         if part.kind is None:
             notes.skip(part.text)
         elif part.kind is not Kind.USER:

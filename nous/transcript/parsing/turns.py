@@ -6,7 +6,7 @@ from typing import Any
 
 from nous.domain.errors import BadInput
 from nous.transcript.model import Entry, Kind, ReadNotes
-from nous.transcript.parsing.user_text import OWN_TOOLS, without_insertions
+from nous.transcript.parsing.user_text import INJECTED, OWN_TOOLS, has_insertions, without_insertions
 from nous.transcript.parsing.values import LONGEST_MARK, as_list, as_object, cut, is_cut
 from nous.transcript.reader import Draft
 
@@ -115,10 +115,10 @@ def _not_of_this_session(draft: Draft) -> str | None:
     if draft.tool and draft.kind in _OUTPUT and draft.tool.startswith(OWN_TOOLS):
         draft.text = ""
         return "answer of this memory"
-    if "<" not in draft.text or (clean := without_insertions(draft.text)) == draft.text.strip():
+    if not has_insertions(draft.text):
         return None
-    draft.text = clean
-    return "injected context"
+    draft.text = without_insertions(draft.text)
+    return INJECTED
 
 
 _PASSED_OVER = {"thinking": "thinking", "meta": "meta message", "sidechains": "sidechain"}
