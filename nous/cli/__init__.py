@@ -24,6 +24,7 @@ COMMANDS = (
     CommandEntry("provenance", "nous.cli.memory:why", "Show how a fact became known, and from which turns."),
     CommandEntry("scopes", "nous.cli.memory:scopes", "List scopes with their number of episodes and facts."),
     CommandEntry("forget", "nous.cli.forget:forget", "Erase a session, a fact or a scope everywhere, with a receipt."),
+    CommandEntry("redact", "nous.cli.forget:redact", "Redact secrets that a scope has stored already."),
     CommandEntry("watch", "nous.cli.watch:watch", "Submit ended sessions from folders."),
     CommandEntry("heartbeat", "nous.cli.sessions:touch", "Send a heartbeat of a session. It ends once it is idle."),
     CommandEntry("sessions", "nous.cli.sessions:sessions", "List sessions that are open, closing or abandoned."),

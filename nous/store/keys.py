@@ -37,11 +37,11 @@ A session state has no TTL while its session is open or closing, and a TTL of 30
 session that has ended does not restart it. Sessions leave the three sets when their status changes, abandoned ones
 also after 30 days, at the next abandonment.
 
-All but `calibrations`, the two about redaction and the last six are written only by a commit or an erasure. A
-transcript is written by a producer that publishes with an upload, and released by the commit of its event. Folder
-records are written by every process that sweeps that folder of that host; their TTL of 30 days starts again with each
-sweep. Candidates, which may be on another server, are an index of the log, updated by every process that is about to
-compare facts.
+All but `calibrations`, the two about redaction and the last six are written only by a commit, an erasure or a
+redaction. A transcript is written by a producer that publishes with an upload, and released by the commit of its event.
+Folder records are written by every process that sweeps that folder of that host; their TTL of 30 days starts again with
+each sweep. Candidates, which may be on another server, are an index of the log, updated by every process that is about
+to compare facts.
 """
 
 from dataclasses import dataclass

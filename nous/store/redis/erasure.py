@@ -1,25 +1,29 @@
-"""Erase a session's or scope's data, or episodes' candidate facts, in Redis; edit fact logs."""
+"""Erase a session's or scope's data, or episodes' candidate facts, in Redis; edit records."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
 import redis
 
-from nous.domain.episode import Episode, episode_id
+from nous.domain.anchored_summary import StoredAnchoredSummary
+from nous.domain.episode import Decision, Episode, episode_id
 from nous.domain.errors import Retryable
 from nous.domain.fact import Row, occurrences
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
+from nous.domain.summary_input import SummaryInput
 from nous.knowledge.candidate_filter import without_candidates
 from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 from nous.store.keys import StoreKeys, anchor_name, member_name
 from nous.store.redis import StorePart
+from nous.store.redis.episodes import packed, unpacked
 from nous.store.redis.fact_log_rewrite import RedisLogs
 from nous.store.transcript_source import compacting_name
 
@@ -39,6 +43,15 @@ class Trace(NamedTuple):
 
 
 Rewrite = Callable[[Sequence[Row]], Erased]
+
+_RECORDS: dict[str, tuple[str, type[Any]]] = {
+    "episodes": ("episodes", Episode),
+    "episode-editions": ("earlier editions", Episode),
+    "anchors": ("anchored summaries", StoredAnchoredSummary),
+    "decisions": ("decisions", Decision),
+    "briefs": ("summary inputs", SummaryInput),
+}
+"""Names and types of the records in hashes, by the kind of the key."""
 
 
 class RedisErasure(StorePart):
@@ -115,7 +128,34 @@ class RedisErasure(StorePart):
                     return erased
         finally:
             self._logs.release(scope)
-        raise Retryable(f"others keep appending to the fact log of {scope}: it was not rewritten; erase again")
+        raise Retryable(f"others keep appending to the fact log of {scope}: it was not rewritten; repeat it")
+
+    def rewrite_records(
+        self, scope: Scope, change: Callable[[Any], Any], *, dry_run: bool = False
+    ) -> Iterator[tuple[str, bool]]:
+        """Replace each record outside of the fact log by what *change* returns for it.
+
+        A record that others replace meanwhile is read again. A changed episode loses its vectors. Yields each record's
+        kind, and whether it has changed. Summary inputs come last: they have most of the context by which secrets are
+        found, so the next run finds them again if this one breaks off.
+        """
+        vectors = [key for each in ("episode-vectors", "episode-vector-states") for key in self._named(scope, each)]
+        for kind, (what, type_) in _RECORDS.items():
+            new_of = partial(_rewritten, type_, change)
+            for key in self._named(scope, kind):
+                keys = (key, *(vectors if kind == "episodes" else ()))
+                for name in self._ask("HKEYS", key):
+                    yield what, self._replaced(name, keys, new_of, dry_run=dry_run)
+
+    def _replaced(self, name: bytes, keys: Sequence[str], new_of: Callable[[bytes], bytes], *, dry_run: bool) -> bool:
+        while (raw := self._ask("HGET", keys[0], name)) is not None and (new := new_of(raw)) != raw:
+            if dry_run or self._run("replace_key", keys, (name, raw, new)):
+                return True
+        return False
+
+    def uploads(self, scope: Scope) -> int:
+        """Return the number of uploaded transcripts of *scope* that are not processed yet."""
+        return sum(1 for _ in self._named(scope, "transcript"))
 
     def _traces(self, scope: Scope, session_id: str) -> Iterator[Trace]:
         """Yield everything stored for a session, except rows of the fact log."""
@@ -198,3 +238,12 @@ class RedisErasure(StorePart):
     def _scan(self, pattern: str) -> Iterator[str]:
         with translated():
             yield from sorted({key.decode() for key in self._client.scan_iter(pattern, count=1000)})
+
+
+def _rewritten(kind: type[Any], change: Callable[[Any], Any], raw: bytes) -> bytes:
+    """Return the stored record *raw* as *change* returns it; *raw* itself if it stays as it is."""
+    record = unpacked(raw) if kind is SummaryInput else decode(kind, raw)
+    new = change(record)
+    if new == record:
+        return raw
+    return packed(new) if kind is SummaryInput else encode(new)
