@@ -1,25 +1,30 @@
-"""Build the services that erase data, publish sessions and watch folders."""
+"""Build the services that erase and redact data, publish sessions and watch folders."""
 
 import socket
 import time
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from uuid import uuid4
 
 import structlog
 
 from nous.app.container import Container
 from nous.bus.base import Priority
 from nous.bus.redis.erasure import RedisBusErasure
-from nous.domain.events import FactsUnembedded, SessionEvent
+from nous.domain.errors import Misconfigured
+from nous.domain.events import EpisodesUnembedded, FactsUnembedded, SessionEvent
 from nous.domain.scope import Scope
 from nous.domain.session_state import IDLE
+from nous.embedding.base import present
 from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.decision import unembedded
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import Stores
 from nous.services.folder_watch import FolderWatcher, PublishFile, Told, WatchRules
 from nous.services.publisher import Producer, Published
+from nous.services.redaction import StoredRedactor
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import WatchedFolder
 from nous.store.redis.erasure import RedisErasure
@@ -46,6 +51,29 @@ def eraser(container: Container) -> Eraser:
         container.bus.publish(unembedded(FactsUnembedded, scope, state=state, at=container.clock()))
 
     return Eraser(erasable_stores(container), clock=container.clock, on_rewritten=embed_late)
+
+
+def stored_redactor(container: Container) -> StoredRedactor:
+    """Return the redactor of stored records. Raises `Misconfigured` if redaction is off."""
+    if not container.settings.redact.enabled:
+        raise Misconfigured("redact.enabled is false, so nothing counts as a secret: set it to true")
+    count = partial(container.redactions.count, "stored")
+    return StoredRedactor(stores=erasable_stores(container), redactor=container.redaction.redactor, count=count)
+
+
+def embed_missing(container: Container, scope: Scope, *, dry_run: bool = False) -> tuple[int, int]:
+    """Queue the facts and episodes of *scope* that lack a vector; return their numbers."""
+    memory, at = container.memory, container.clock()
+    with memory.fact_cache.current(memory.facts, scope, present(memory.embedder)) as knowledge:
+        facts = sum(1 for _ in knowledge.without_vector())
+    episodes = len(memory.episode_vectors.without_vector(scope, embedder=memory.embedder.id))
+    # Each request gets a new id: workers that still had another embedder may have skipped one for the same facts.
+    request = str(uuid4())
+    if facts and not dry_run:
+        container.bus.publish(unembedded(FactsUnembedded, scope, state=request, at=at))
+    if episodes and not dry_run:
+        container.bus.publish(unembedded(EpisodesUnembedded, scope, state=request, at=at), priority=Priority.BULK)
+    return facts, episodes
 
 
 def producer_of(container: Container) -> Producer:

@@ -1,22 +1,23 @@
-"""`nous forget`: erase a session, a fact or a scope from every store."""
+"""`nous forget` erases a session, a fact or a scope, `nous redact` the secrets of a scope."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from uuid import UUID
 
 import click
 
 from nous.app.container import Container
-from nous.app.services import eraser
+from nous.app.services import embed_missing, eraser, stored_redactor
 from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, yes_option
 from nous.cli.lookup import elsewhere, has_fact, knowledge_of, one_of, session_of, sessions_of
-from nous.cli.output import counted, fitted, make_sure, render, say, table
+from nous.cli.output import counted, fitted, make_sure, note, render, say, table
 from nous.domain.episode import episode_id
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope, checked_name
 from nous.services.erasure import ErasureReceipt
 from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession, ErasureRequest
+from nous.services.redaction import RedactionReceipt
 from nous.store.base import NO_VECTORS
 
 _MOST = 5  # sessions and facts that are listed; further ones are only counted
@@ -148,3 +149,49 @@ def _result(receipt: ErasureReceipt, lines: Sequence[str]) -> Iterator[str]:
 def _named(receipt: ErasureReceipt) -> str:
     where = "" if receipt.name == str(receipt.scope) else f" of {receipt.scope}"
     return f"{receipt.what} {receipt.name}{where}"
+
+
+@click.command()
+@option_of_scope("Scope to redact: project, agent/project or tenant/agent/project.", required=True)
+@dry_run_option
+@yes_option
+@json_option
+@click.pass_obj
+def redact(app: App, *, scope: Scope, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Redact secrets and private parts that a scope has stored already.
+
+    Use it after an update from a release that kept them. They are replaced in episodes, summaries, summary inputs,
+    decisions and facts; cached answers of the model are dropped. Ids and sources stay. Workers may keep running. This
+    cannot be undone, so you see what changes and are asked first. If it breaks off, run it again. JSON is the receipt.
+    """
+    container = app.container
+    redactor = stored_redactor(container)
+    receipt = redactor.redact(scope, dry_run=dry_run or not yes)
+    if receipt.changed and not (dry_run or yes):
+        say("\n".join(_redacted(receipt)), err=True)
+        make_sure(f"Redact scope {scope} for good?", otherwise="nothing was redacted")
+        receipt = redactor.redact(scope)
+    if not any((*receipt.looked_at.values(), receipt.uploads, receipt.entries)):
+        raise NotFound(f"there is no scope {scope}, nor anything of it{elsewhere(container, scope)}")
+    record = {each.name: getattr(receipt, each.name) for each in fields(receipt)}  # `asdict` breaks counters
+    render({**record, "scope": str(scope)}, _redacted(receipt), as_json=as_json)
+    if not dry_run and any(queued := embed_missing(container, scope)):
+        facts, episodes = queued
+        note(f"queued for new vectors: {counted(facts, 'fact')}, {counted(episodes, 'episode')}")
+
+
+def _redacted(receipt: RedactionReceipt) -> Iterator[str]:
+    verdict = "would be redacted" if receipt.is_rehearsal else "is redacted"
+    yield f"scope {receipt.scope} {verdict if receipt.changed else 'has nothing to redact'}"
+    rows = [{"store": each, "looked_at": n, "changed": receipt.changed[each]} for each, n in receipt.looked_at.items()]
+    yield table(rows, ("store", "looked_at", "changed"))
+    if receipt.secrets:
+        yield table([{"rule": rule, "found": n} for rule, n in sorted(receipt.secrets.items())], ("rule", "found"))
+    if receipt.uploads:
+        yield f"left: {counted(receipt.uploads, 'upload')}, which workers redact when they read them"
+    if held := sum(receipt.entries.values()):
+        kinds = ", ".join(f"{kind} {count}" for kind, count in receipt.entries.items())
+        yield f"left: {counted(held, 'stream entry', 'stream entries')} with a secret ({kinds})"
+        yield "they are trimmed after retention.events, or go at once with their sessions: nous forget"
+    if not receipt.is_off_disk:
+        yield "left: what the server's files still hold; have the operator run BGREWRITEAOF and BGSAVE"

@@ -7,19 +7,18 @@ from uuid import uuid4
 import click
 
 from nous.app.container import Container
+from nous.app.services import embed_missing
 from nous.bus.base import Conflict, Priority
 from nous.cli.framework import App, dry_run_option, json_option, scope_option, scopes_option
-from nous.cli.lookup import ALL, episode_of, knowledge_of, scopes_named
+from nous.cli.lookup import ALL, episode_of, scopes_named
 from nous.cli.output import counted, note, render, render_table, say
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import BadInput, Misconfigured
-from nous.domain.events import EpisodesUnembedded, FactsUnembedded
 from nous.domain.scope import Scope
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.calibration import Calibration, shipped
 from nous.knowledge.calibration import calibrate as measure
-from nous.knowledge.decision import unembedded
 from nous.pipeline.fact_learner import RULINGS
 from nous.runtime.maintenance import outdated
 
@@ -63,28 +62,15 @@ def reembed(app: App, *, scope: Sequence[Scope], dry_run: bool, as_json: bool) -
     container, embedder = app.container, app.container.memory.embedder.id
     rows: list[dict[str, Any]] = []
     for each in scopes_named(container, scope):
-        with knowledge_of(container, each) as knowledge:
-            facts = sum(1 for _ in knowledge.without_vector())
-        episodes = len(container.memory.episode_vectors.without_vector(each, embedder=embedder))
+        facts, episodes = embed_missing(container, each, dry_run=dry_run)
         if not (facts or episodes):
             continue
-        if not dry_run:
-            _enqueue(container, each, facts=facts, episodes=episodes)
         counts = {"facts": facts, "episodes": episodes}
         rows.append({"scope": str(each), **counts, "embedder": embedder, "handed_over": not dry_run})
     empty = f"every fact has its vector by {embedder}, and every episode"
     render(rows, map(_queued, rows), as_json=as_json, empty=empty)
     if rows and not dry_run and not workers_seen(container.rq_client, container.job_names):
         note("no worker runs: nous up")
-
-
-def _enqueue(container: Container, scope: Scope, *, facts: int, episodes: int) -> None:
-    # Each request gets a new id: workers that still had another embedder may have skipped one for the same facts.
-    request, at = str(uuid4()), container.clock()
-    if facts:
-        container.bus.publish(unembedded(FactsUnembedded, scope, state=request, at=at))
-    if episodes:
-        container.bus.publish(unembedded(EpisodesUnembedded, scope, state=request, at=at), priority=Priority.BULK)
 
 
 def _queued(row: Mapping[str, Any]) -> str:

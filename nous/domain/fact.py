@@ -1,7 +1,7 @@
 """Value types of facts, sources and fact-log rows, and pure functions on rows. No storage.
 
-The current facts are a projection of the log (`nous.knowledge.fact_index`). Only an erasure rewrites it, so every other
-verdict can be read again.
+The current facts are a projection of the log (`nous.knowledge.fact_index`). Only an erasure or a redaction rewrites
+it, so every other verdict can be read again.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -21,6 +21,7 @@ from nous.domain.fact import (
     Row,
     Source,
     Superseded,
+    bare,
     embedding,
     in_force,
     named,
@@ -86,6 +87,22 @@ def without_fact(rows: Sequence[Row], forgotten: UUID) -> Erased:
     """Erase one fact and all facts that say the same, from every source."""
     gone = alike(rows, forgotten)
     return without(rows, lambda fact, _: fact not in gone)
+
+
+def reworded(rows: Sequence[Row], change: Callable[[Row], Row]) -> Erased:
+    """Rewrite the words of rows by *change*, which keeps ids and sources.
+
+    A fact with another text loses its vectors.
+    """
+    new = [change(row) for row in rows]
+    texts = {row.fact.id: row.fact.text for row in rows if isinstance(row, Learned)}
+    changed = {row.fact.id for row in new if isinstance(row, Learned) and row.fact.text != texts[row.fact.id]}
+    kept = (
+        Kept(bare(row) if isinstance(row, Learned) and row.fact.id in changed else row, at)
+        for at, row in enumerate(new)
+        if not (isinstance(row, Embedded) and row.fact_id in changed)
+    )
+    return Erased(old=rows, rows=tuple(kept))
 
 
 def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:

@@ -92,9 +92,12 @@ class Redaction:
         self.depth = 0
         return self._value(value, "")
 
-    def record(self, record: T) -> T:
-        """Return a dataclass, or a tuple of some, without secrets; *record* itself if it has none."""
-        return cast("T", self._record(record))
+    def record(self, record: T, change: Callable[[str], str] | None = None) -> T:
+        """Return a dataclass, or a tuple of some, without secrets; *record* itself if it has none.
+
+        *change* replaces `masked`, which is called with each text.
+        """
+        return cast("T", self._record(record, change or self.masked))
 
     def masked(self, text: str, spans: Sequence[Span] | None = None) -> str:
         """Return *text* with placeholders for *spans*, or for all secrets in it, until nothing more is found."""
@@ -157,12 +160,12 @@ class Redaction:
             done = tag.end()
         return "".join((*kept, "" if self.depth else text[done:]))
 
-    def _record(self, value: Any) -> Any:
+    def _record(self, value: Any, change: Callable[[str], str]) -> Any:
         if isinstance(value, str):
-            return value if isinstance(value, Enum) else self.masked(value)
+            return value if isinstance(value, Enum) else change(value)
         if isinstance(value, tuple):
             old = cast("tuple[Any, ...]", value)
-            new = [self._record(each) for each in old]
+            new = [self._record(each, change) for each in old]
             if all(one is other for one, other in zip(old, new, strict=True)):
                 return old
             return type(value)._make(new) if hasattr(value, "_make") else tuple(new)  # pyright: ignore[reportAttributeAccessIssue] of a named tuple
@@ -170,7 +173,7 @@ class Redaction:
             return self._value(value, "")
         if is_dataclass(value) and not isinstance(value, type):
             each = {name: getattr(value, name) for name in _texts_of(type(value))}
-            changed = {name: new for name, one in each.items() if (new := self._record(one)) is not one}
+            changed = {name: new for name, one in each.items() if (new := self._record(one, change)) is not one}
             return replace(value, **changed) if changed else value
         return value
 

@@ -31,7 +31,7 @@ def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcrip
     """Return *transcript* without secrets and private parts; entries that have nothing else are skipped and counted."""
     entries = [_entry(each, redaction) for each in transcript.entries]
     title = redaction.text(transcript.header.title or "") or None
-    if repeats := _repeats(redaction.known):
+    if repeats := repeats_of(redaction.known):
         entries = [_mapped(each, repeats) for each in entries]
         title = title and repeats(title)
     kept = tuple(new for old, new in zip(transcript.entries, entries, strict=True) if new.text or not old.text)
@@ -55,7 +55,7 @@ def _mapped(entry: Entry, change: Callable[[str], str]) -> Entry:
     return entry if text == entry.text and paths == entry.paths else entry._replace(text=text, paths=paths)
 
 
-def _repeats(known: Mapping[str, str]) -> Callable[[str], str] | None:
+def repeats_of(known: Mapping[str, str]) -> Callable[[str], str] | None:
     """Return a function that replaces the *known* secrets, and their beginnings where a text is cut."""
     by_beginning: dict[str, list[str]] = {}
     for secret in known:

@@ -167,6 +167,7 @@ READING = {
     "context": ("context", "--about", "billing"),
     "export": ("export",),
     "forget": ("forget", "--session", SESSION, "--dry-run"),
+    "redact": ("redact", "--dry-run"),
     "sessions": ("sessions",),
     "facts duplicates": ("facts", "duplicates"),
     "facts supersede": ("facts", "supersede", "{fact}", "{fact}"),

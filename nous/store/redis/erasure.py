@@ -1,34 +1,30 @@
-"""Erase data of a session or scope, candidate facts, and rows of fact logs in Redis.
-
-A fact log is replaced as a whole: written to temporary keys, then swapped atomically.
-"""
+"""Erase a session's or scope's data, or episodes' candidate facts, in Redis; edit records."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import chain
-from secrets import token_hex
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
 import redis
 
-from nous.domain.episode import Episode, episode_id
+from nous.domain.anchored_summary import StoredAnchoredSummary
+from nous.domain.episode import Decision, Episode, episode_id
 from nous.domain.errors import Retryable
-from nous.domain.fact import LogVersion, Row, embedding, occurrences
+from nous.domain.fact import Row, occurrences
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
+from nous.domain.summary_input import SummaryInput
 from nous.knowledge.candidate_filter import without_candidates
 from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
-from nous.store.fact_rows import LogEntry, Slot, VectorSlot, chained, divided, runs
 from nous.store.keys import StoreKeys, anchor_name, member_name
 from nous.store.redis import StorePart
-from nous.store.redis.fact_log import RedisFactLog
+from nous.store.redis.episodes import packed, unpacked
+from nous.store.redis.fact_log_rewrite import RedisLogs
 from nous.store.transcript_source import compacting_name
 
 _ATTEMPTS = 20
@@ -47,6 +43,15 @@ class Trace(NamedTuple):
 
 
 Rewrite = Callable[[Sequence[Row]], Erased]
+
+_RECORDS: dict[str, tuple[str, type[Any]]] = {
+    "episodes": ("episodes", Episode),
+    "episode-editions": ("earlier editions", Episode),
+    "anchors": ("anchored summaries", StoredAnchoredSummary),
+    "decisions": ("decisions", Decision),
+    "briefs": ("summary inputs", SummaryInput),
+}
+"""Names and types of the records in hashes, by the kind of the key."""
 
 
 class RedisErasure(StorePart):
@@ -123,7 +128,34 @@ class RedisErasure(StorePart):
                     return erased
         finally:
             self._logs.release(scope)
-        raise Retryable(f"others keep appending to the fact log of {scope}: it was not rewritten; erase again")
+        raise Retryable(f"others keep appending to the fact log of {scope}: it was not rewritten; repeat it")
+
+    def rewrite_records(
+        self, scope: Scope, change: Callable[[Any], Any], *, dry_run: bool = False
+    ) -> Iterator[tuple[str, bool]]:
+        """Replace each record outside of the fact log by what *change* returns for it.
+
+        A record that others replace meanwhile is read again. A changed episode loses its vectors. Yields each record's
+        kind, and whether it has changed. Summary inputs come last: they have most of the context by which secrets are
+        found, so the next run finds them again if this one breaks off.
+        """
+        vectors = [key for each in ("episode-vectors", "episode-vector-states") for key in self._named(scope, each)]
+        for kind, (what, type_) in _RECORDS.items():
+            new_of = partial(_rewritten, type_, change)
+            for key in self._named(scope, kind):
+                keys = (key, *(vectors if kind == "episodes" else ()))
+                for name in self._ask("HKEYS", key):
+                    yield what, self._replaced(name, keys, new_of, dry_run=dry_run)
+
+    def _replaced(self, name: bytes, keys: Sequence[str], new_of: Callable[[bytes], bytes], *, dry_run: bool) -> bool:
+        while (raw := self._ask("HGET", keys[0], name)) is not None and (new := new_of(raw)) != raw:
+            if dry_run or self._run("replace_key", keys, (name, raw, new)):
+                return True
+        return False
+
+    def uploads(self, scope: Scope) -> int:
+        """Return the number of uploaded transcripts of *scope* that are not processed yet."""
+        return sum(1 for _ in self._named(scope, "transcript"))
 
     def _traces(self, scope: Scope, session_id: str) -> Iterator[Trace]:
         """Yield everything stored for a session, except rows of the fact log."""
@@ -208,138 +240,10 @@ class RedisErasure(StorePart):
             yield from sorted({key.decode() for key in self._client.scan_iter(pattern, count=1000)})
 
 
-_HELD = 20  # lifetime of the lock in seconds, renewed by each step: how long appends wait after a rewriter died
-_ASIDE = 3600  # lifetime of temporary keys in seconds
-_ROWS_AT_ONCE = 1000
-_VECTORS_AT_ONCE = 4096
-
-_Command = tuple[Any, ...]  # a Redis command: its name, the key that it writes, and the other arguments
-
-
-@dataclass(frozen=True, slots=True)
-class WholeLog:
-    """A complete log at *version*; `head` is the version as stored."""
-
-    version: LogVersion
-    entries: tuple[LogEntry, ...]
-    rows: tuple[Row, ...]
-
-    @property
-    def head(self) -> bytes:
-        return b"" if self.version == LogVersion() else str(self.version).encode()
-
-
-_Moves = list[tuple[VectorSlot, VectorSlot]]  # the old and the new slot of each vector that is kept
-
-
-def _new_log(log: WholeLog, erased: Erased) -> tuple[tuple[LogEntry, ...], LogVersion, _Moves]:
-    """Return entries and version for *erased*; by its epoch, none equals a version of *log*."""
-    rows: list[tuple[Row, Slot | None]] = []
-    moves: _Moves = []
-    for row, at in erased.rows:
-        found, old = embedding(row), log.entries[at].slot
-        slot = None
-        if found and old:
-            slot = Slot(len(moves), old.dim)
-            moves.append((VectorSlot(found[1], old), VectorSlot(found[1], slot)))
-        rows.append((row, slot))
-    epoch = log.version.epoch + 1
-    entries, version = chained(rows, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))
-    return entries, version, moves
-
-
-class RedisLogs(StorePart):
-    """Whole-log reader and writer on one Redis primary."""
-
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        super().__init__(client, keys)
-        self._log = RedisFactLog(client, keys)
-        self._run = Scripts(client, package="nous.bus.redis")
-
-    def hold(self, scope: Scope) -> None:
-        """Take or renew the lock by which commits wait to append; one past it may append once."""
-        self._ask("SET", self._keys.rewriting(scope), "", "EX", _HELD)
-
-    def release(self, scope: Scope) -> None:
-        self._ask("DEL", self._keys.rewriting(scope))
-
-    def read(self, scope: Scope) -> WholeLog:
-        version, entries = self._log.tail(scope)
-        return WholeLog(version, tuple(entries), tuple(entry.row for entry in entries))
-
-    def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
-        """Replace *log* by *erased*; return False, without a change, if it has changed since."""
-        entries, version, moves = _new_log(log, erased)
-        temporary = self._temporary_keys(scope, log, entries, moves)
-        begun: set[str] = set()
-        for commands in chain(self._rows(scope, entries, temporary), self._blocks(scope, moves, temporary)):
-            if not self._write(scope, log, commands, begun):
-                return False
-            begun |= {key for _, key, *_ in commands}
-        with translated():
-            old: list[bytes] = sorted(self._client.scan_iter(f"{self._keys.vectors_of(scope)}*", count=1000))
-        pairs = [key for place, written in temporary.items() for key in (written, place)]
-        keys = (self._keys.fact_head(scope), *pairs, self._keys.fact_rows(scope), *(key.decode() for key in old))
-        return bool(self._run("swap_key", keys, (log.head, str(version), len(temporary))))
-
-    def tidy(self, scope: Scope) -> None:
-        """Delete the temporary keys of rewrites: a process that still makes one starts again."""
-        with translated():
-            written = list(self._client.scan_iter(f"{self._keys.asides_of(scope)}*", count=1000))
-            if written:
-                self._client.unlink(*written)
-
-    def _temporary_keys(
-        self, scope: Scope, log: WholeLog, entries: Sequence[LogEntry], moves: _Moves
-    ) -> dict[str, str]:
-        """Return the temporary key for each part of the new log, by the key it will replace."""
-        parts = [self._keys.fact_rows(scope)] if entries else []
-        parts += dict.fromkeys(self._block(scope, to) for _, to in moves)
-        token = token_hex(8)
-        return {part: self._keys.aside(scope, log.head.decode(), token, str(at)) for at, part in enumerate(parts)}
-
-    def _write(self, scope: Scope, log: WholeLog, commands: Sequence[_Command], begun: Collection[str]) -> bool:
-        """Run *commands* if the log is still *log* and every key of *begun* still exists.
-
-        Returns whether that was so. Thus a slow writer neither recreates keys after `tidy`, nor continues with keys
-        that have expired.
-        """
-        head = self._keys.fact_head(scope)
-        with translated(), self._client.pipeline(transaction=True) as pipe:
-            pipe.watch(head, *begun)
-            if (pipe.get(head) or b"") != log.head or (begun and pipe.exists(*begun) < len(begun)):
-                return False
-            pipe.multi()
-            pipe.expire(self._keys.rewriting(scope), _HELD)
-            for name, key, *arguments in commands:
-                pipe.execute_command(name, key, *arguments)
-                pipe.expire(key, _ASIDE)
-            with suppress(redis.WatchError):
-                pipe.execute()
-                return True
-        return False
-
-    def _rows(
-        self, scope: Scope, entries: Sequence[LogEntry], temporary: Mapping[str, str]
-    ) -> Iterator[Sequence[_Command]]:
-        for start in range(0, len(entries), _ROWS_AT_ONCE):
-            batch = entries[start : start + _ROWS_AT_ONCE]
-            yield [("RPUSH", temporary[self._keys.fact_rows(scope)], *(entry.encode() for entry in batch))]
-
-    def _blocks(self, scope: Scope, moves: _Moves, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        for start in range(0, len(moves), _VECTORS_AT_ONCE):
-            some = moves[start : start + _VECTORS_AT_ONCE]
-            content = dict(zip((to for _, to in some), self._vectors(scope, [old for old, _ in some]), strict=True))
-            written = ((run[0], b"".join(content[place] for place in run)) for run in runs(content))
-            yield [("SETRANGE", temporary[self._block(scope, to)], to.offset, raw) for to, raw in written]
-
-    def _vectors(self, scope: Scope, places: Sequence[VectorSlot]) -> Iterator[bytes]:
-        batch = list(runs(places))
-        with translated(), self._client.pipeline(transaction=False) as pipe:
-            for run in batch:
-                pipe.getrange(self._block(scope, run[0]), run[0].offset, run[-1].offset + run[-1].size - 1)
-            stored: list[bytes] = pipe.execute()
-        return divided(batch, stored)
-
-    def _block(self, scope: Scope, place: VectorSlot) -> str:
-        return self._keys.fact_vectors(scope, place.embedder, dim=place.slot.dim, block=place.block)
+def _rewritten(kind: type[Any], change: Callable[[Any], Any], raw: bytes) -> bytes:
+    """Return the stored record *raw* as *change* returns it; *raw* itself if it stays as it is."""
+    record = unpacked(raw) if kind is SummaryInput else decode(kind, raw)
+    new = change(record)
+    if new == record:
+        return raw
+    return packed(new) if kind is SummaryInput else encode(new)
