@@ -99,11 +99,29 @@ def redact_content(content: bytes | str | Sequence[Mapping[str, Any]], redaction
     if isinstance(content, bytes):
         return redact_content(content.decode(errors="surrogateescape"), redaction).encode(errors="surrogateescape")
     if not isinstance(content, str):
-        return [redaction.value(dict(message)) for message in content]
+        messages = [redaction.value(dict(message)) for message in content]
+        repeats = repeats_of(redaction.known)
+        return _with_texts(messages, repeats) if repeats else messages
+    redacted = "".join(_redacted(content, redaction))
+    repeats = repeats_of(redaction.known)
+    return repeats(redacted) if repeats else redacted
+
+
+def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _with_texts(each, change) for name, each in cast("dict[str, Any]", value).items()}
+    return [_with_texts(each, change) for each in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+def _redacted(content: str, redaction: Redaction) -> Iterator[str]:
     if (whole := _redacted_json(content, redaction)) is not None:
-        return whole
+        yield whole
+        return
     lines = groupby(content.splitlines(keepends=True), key=lambda line: line.lstrip().startswith(("{", "[")))
-    return "".join(part for is_json, run in lines for part in _redacted_lines(list(run), redaction, is_json=is_json))
+    for is_json, run in lines:
+        yield from _redacted_lines(list(run), redaction, is_json=is_json)
 
 
 def _redacted_lines(run: Sequence[str], redaction: Redaction, *, is_json: bool) -> Iterator[str]:

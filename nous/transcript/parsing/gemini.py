@@ -8,7 +8,7 @@ from typing import Any
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, marks, object_at, text_at
 from nous.transcript.parsing.sessions import QUESTION_TOOLS, SessionReading
-from nous.transcript.parsing.user_text import without_insertions
+from nous.transcript.parsing.user_text import INJECTED, has_insertions, without_insertions
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
@@ -58,6 +58,8 @@ class GeminiPartReading(SessionReading):
         for number, whole in enumerate(texts, 1):
             words, files, _ = whole.partition(_FILES)
             kind, text = _classified(words)
+            if has_insertions(words):
+                self.notes.skip(INJECTED)
             if kind is Kind.USER and not self.is_sub_agents:
                 typed.append(text)
             elif text:

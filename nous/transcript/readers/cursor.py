@@ -12,6 +12,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, blocks_in
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.user_text import INJECTED, has_insertions
 from nous.transcript.parsing.values import as_arguments, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -105,6 +106,8 @@ class _Session(BlockReading):
         for text in texts:
             if words := _words_in(text):
                 said.append(words)
+                if has_insertions(text) and not has_insertions(words):
+                    self.notes.skip(INJECTED)
             else:
                 self.notes.skip("inserted context" if text.strip() else "empty message")
         drafts = self.said(said, place)

@@ -98,6 +98,25 @@ def test_content_of_every_kind_is_redacted_and_keeps_its_type(content: Any, reda
     assert "[secret:github-pat]" in str(clean)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [
+            {"role": "user", "content": "\ud800 The password is hunter2-Xk!9."},
+            {"role": "tool", "content": ["hunter2-Xk!9"]},
+        ],
+        b'{"role": "user", "content": "The password is hunter2-Xk!9."}\n{"role": "tool", "content": "hunter2-Xk!9"}',
+        "The password is hunter2-Xk!9.\nlogin: hunter2-Xk!9",
+    ],
+    ids=["messages", "lines", "text"],
+)
+def test_a_secret_that_content_repeats_bare_is_replaced_there_too(content: Any, redaction: Redaction) -> None:
+    clean = redact_content(content, redaction)
+
+    assert "hunter2" not in str(clean)
+    assert str(clean).count("[secret:password]") == 2
+
+
 def test_lines_without_a_secret_stay_byte_for_byte(redaction: Redaction) -> None:
     content = b'{ "a" : "token" }\r\n\n' + orjson.dumps(LINES[0]) + b"\n"
 
