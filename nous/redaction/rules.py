@@ -20,6 +20,9 @@ from nous.redaction.plausibility import CHECKS, entropy
 _BEFORE, _AFTER = 100, 1_000
 """Characters around a keyword in which a pattern is searched for. A match that reaches the end of them may go on."""
 
+_ENDS_A_SENTENCE = ".:?"
+"""Not counted to a secret: its repeats would not be found, and it tells nothing."""
+
 PLACEHOLDER = re.compile(r"\[secret:[a-z0-9.-]{1,48}(?::[0-9a-f]{4})?\]")
 """What stands for a secret: no rule finds anything in it."""
 
@@ -88,10 +91,10 @@ class Rule:
 
     def _secret(self, match: re.Match[str]) -> Span | None:
         group = next((at for at, found in enumerate(match.groups(), start=1) if found), 0)
-        secret = match[group]
+        secret = match[group].rstrip(_ENDS_A_SENTENCE) or match[group]
         if (self.entropy and entropy(secret) < self.entropy) or (self.check and not CHECKS[self.check](secret)):
             return None
-        return Span(match.start(group), match.end(group), self.id)
+        return Span(match.start(group), match.start(group) + len(secret), self.id)
 
 
 def _windows(places: Iterable[int], before: int) -> Iterator[tuple[int, int]]:
