@@ -29,7 +29,7 @@ _ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
 _SELF = frozenset({"Assistant", "Plan"})
 """Roles in which the agent of the session speaks, and no other one."""
 
-UNCHECKED = "only a tool or a page says so, in a language that is not checked"
+UNCHECKED = "no person says so, and it is in a language that is not checked"
 BESIDE = "neither a person nor the agent says so, and a tool or a page gives instructions"
 UNTITLED = "A session without a title that could be kept"
 
@@ -107,7 +107,7 @@ class Vetting(Sorting):
         is_beside = is_doubted and beside >= doubted
         if is_beside or (self._instructing and max(typed, agent, doubted) < _NEAR):
             return BESIDE
-        is_known = max(typed, agent) >= _NEAR and not is_doubted
+        is_known = max(typed, agent if self._types_foreign else 0.0) >= _NEAR and not is_doubted
         return None if is_known or is_english(statement) else UNCHECKED
 
     @cached_property
@@ -117,6 +117,11 @@ class Vetting(Sorting):
     @cached_property
     def _typed(self) -> Sequence[SourceTurn]:
         return [segment for trust, segment in self._by_trust if trust is Trust.USER]
+
+    @cached_property
+    def _types_foreign(self) -> bool:
+        """Whether a person types in a language that is not checked: then the agent honestly answers in it."""
+        return any(not is_english(said.text) for said in self._typed)
 
     @cached_property
     def _agent(self) -> Sequence[SourceTurn]:
