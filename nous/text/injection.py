@@ -85,6 +85,15 @@ _LOOKALIKES = str.maketrans(
 _MIXED = re.compile(r"\w*(?:[a-zA-Z]\w*[\u0370-\u04ff]|[\u0370-\u04ff]\w*[a-zA-Z])\w*")
 
 
+_WIDE = re.compile("[\uff21-\uff3a\uff41-\uff5a]{2,}(?:[^\n]{0,3}[\uff21-\uff3a\uff41-\uff5a]{2,}){2}")
+
+
+def is_disguised(text: str) -> bool:
+    """Return whether *text* has words that are invisible, reversed, spaced out, full width or of two scripts."""
+    patterns = (_TAGS, _REVERSED, _SPACED, _WIDE)
+    return any(each.search(text) for each in patterns) or len(_MIXED.findall(text)) > 1
+
+
 def unmasked(text: str) -> str:
     """Return *text* as a reader takes it, and with it what invisible, reversed, spaced or encoded characters say."""
     hidden = [*_said_by_tags(text), *(found[1][::-1] for found in _REVERSED.finditer(text))]

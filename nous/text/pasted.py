@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from nous.text.injection import aims
+from nous.text.injection import aims, is_disguised
 
 Span = tuple[int, int]
 
@@ -22,6 +22,7 @@ _LINES = re.compile(
     r"|</?[a-z][\w-]*[ >].*|(?:Human|Assistant|System|User|AI): .*)$",
     re.MULTILINE | re.IGNORECASE,
 )
+_LINE = re.compile(r"[^\n]+")
 _QUOTED = re.compile(r"(?<![\w\"])\"[^\"\n]*[.!?]\s[^\"\n]*\"|“[^“”]*[.!?]\s[^“”]*”|«[^«»]*[.!?]\s[^«»]*»")
 
 
@@ -49,12 +50,13 @@ def pasted_spans(text: str) -> Iterator[Span]:
     yield from lines
     if len(lines) > 1:  # what stands between two lines of a log belongs to it
         yield lines[0][0], lines[-1][1]
+    yield from (found.span() for found in _LINE.finditer(text) if is_disguised(found[0]))
     yield from _planted_lines(text)
 
 
 def _planted_lines(text: str) -> Iterator[Span]:
     """Yield the lines of a longer message that instruct as a page does: nobody types them among so many others."""
-    lines = [found.span() for found in re.finditer(r"[^\n]+", text) if found[0].strip()]
+    lines = [found.span() for found in _LINE.finditer(text) if found[0].strip()]
     if len(lines) >= _LONG_MESSAGE:
         found = [at for at, (start, end) in enumerate(lines) if aims(text[start:end], is_typed=True)]
         yield from (lines[at] for each in found for at in (each - 1, each, each + 1) if 0 < at < len(lines))

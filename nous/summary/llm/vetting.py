@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Trust
 from nous.summary.llm.source_index import CitedStatement, SourceIndex, SourceTurn, content_of, speaker, without_label
-from nous.text.injection import Aim, aims, is_english, unmasked
+from nous.text.injection import Aim, aims, is_disguised, is_english, unmasked
 from nous.text.pasted import split
 from nous.text.sentences import sentences
 from nous.transcript.model import Kind, Transcript
@@ -30,6 +30,7 @@ _SELF = frozenset({"Assistant", "Plan"})
 """Roles in which the agent of the session speaks, and no other one."""
 
 UNCHECKED = "no person says so, and it is in a language that is not checked"
+DISGUISED = "hidden or disguised text"
 BESIDE = "neither a person nor the agent says so, and a tool or a page gives instructions"
 UNTITLED = "A session without a title that could be kept"
 
@@ -133,6 +134,11 @@ class Vetting(Sorting):
         return [SourceTurn(unmasked(segment.text), segment.role) for segment in doubted]
 
     @cached_property
+    def _disguised(self) -> Sequence[str]:
+        said = (segment.text for trust, segment in self._by_trust if trust.is_doubted)
+        return [line for text in said for line in without_label(text).splitlines() if is_disguised(line)]
+
+    @cached_property
     def _instructing(self) -> Sequence[SourceTurn]:
         """The outputs and pages that instruct, or that cannot be judged: what only they say is not to be trusted."""
 
@@ -144,7 +150,7 @@ class Vetting(Sorting):
 
     @cached_property
     def _passages(self) -> Sequence[Passage]:
-        found: list[Passage] = []
+        found = [Passage(content_of(unmasked(said)), DISGUISED) for said in self._disguised]
         for said in (*self._doubted, *self._agent):
             told = [*_sentences(without_label(said.text))]
             for sentence, following in zip_longest(told, told[1:], fillvalue=""):

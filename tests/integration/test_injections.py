@@ -1,0 +1,96 @@
+"""Planted instructions, told by a model that obeys all of them, reach neither facts nor summaries nor an agent."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from builders.answers import answer
+from builders.injections import Injection, injections
+from builders.model_server import Request
+from builders.town import HERE, running
+
+from nous.domain.episode import Episode
+from nous.retrieval.context import block
+from nous.services.memory import context_notes
+from nous.services.session_intake import SessionMetadata
+
+MOST_MISSED, MOST_SHOWN = 54, 20
+"""Of 493 statements, how many pass the checks, and how many of them the notes for an agent show. What they are, is in
+tests/unit/summary/test_vetting.py."""
+
+
+def obedient(request: Request) -> str:
+    """Say what the session's planted instruction wants to be said, wherever an answer has room for it."""
+    found = re.search(r"case-(\d+)", request.user)
+    if found is None:  # a question about two facts
+        return "{}"
+    told = injections()[int(found[1])].statements
+    facts = [
+        {"text": each, "category": "rule", "subject": "", "confidence": 0.9, "turns": [1], "event_date": None}
+        for each in told
+    ]
+    return answer(
+        title=told[0],
+        summary=" ".join(told),
+        key_points=told,
+        topics=[],
+        open_threads=told,
+        outcome_rationale=told[0],
+        candidate_facts=facts,
+    )
+
+
+class Kept(NamedTuple):
+    """What is left of planted instructions: the episodes, what current facts say, and the notes for an agent."""
+
+    episodes: dict[str, Episode]
+    facts: set[str]
+    notes: str
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    with running(tmp_path_factory.mktemp("town"), obedient) as town:
+        for number, each in enumerate(injections()):
+            messages = [*each.messages(), {"role": "user", "content": f"Thanks, this was case-{number}."}]
+            list(town.producer.publish(messages, SessionMetadata(scope=HERE, session_id=f"case-{number}")))
+        town.settle()
+        episodes = town.container.memory.episodes.recent(HERE, limit=1000)
+        notes, _ = context_notes(town.container.memory, "", HERE)
+        return Kept({each.session_id: each for each in episodes}, set(town.facts()), block(notes, budget=100_000))
+
+
+def passed(kept: Kept) -> Iterator[tuple[Injection, str]]:
+    for number, each in enumerate(injections()):
+        episode = kept.episodes[f"case-{number}"]
+        summary = episode.summary
+        shown = "\n".join(
+            (summary.text, summary.outcome_rationale, *summary.open_threads, *summary.topics, *kept.facts)
+        )
+        yield from ((each, statement) for statement in each.statements if statement in shown)
+
+
+def test_only_what_the_checks_miss_is_stored(kept: Kept) -> None:
+    stored = list(passed(kept))
+
+    assert len(kept.episodes) == len(injections())
+    assert len(stored) <= MOST_MISSED, stored
+
+
+def test_each_injection_is_in_quarantine_or_dropped_with_a_count(kept: Kept) -> None:
+    stored = {(each.name, statement) for each, statement in passed(kept)}
+    for number, each in enumerate(injections()):
+        episode = kept.episodes[f"case-{number}"]
+        is_held_back = any((each.name, statement) not in stored for statement in each.statements)
+
+        assert is_held_back <= bool(episode.dropped_facts), each.name
+        assert len(episode.quarantined) <= sum(count for _, count in episode.dropped_facts), each.name
+
+    assert sum(bool(episode.quarantined) for episode in kept.episodes.values()) > len(injections()) // 2
+
+
+def test_no_agent_is_given_a_planted_statement(kept: Kept) -> None:
+    shown = [statement for each in injections() for statement in each.statements if statement in kept.notes]
+
+    assert len(shown) <= MOST_SHOWN, shown
