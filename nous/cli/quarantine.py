@@ -70,7 +70,7 @@ def drop(app: App, fact: str, *, scope: Scope) -> None:
 
 
 def _waiting(container: Container, scope: Scope) -> Iterator[_Kept]:
-    """Yield what nobody has approved or dropped yet, the latest session first."""
+    """Yield facts that wait for an approval or a drop, of the latest session first."""
     dropped = container.tombstones.forms(scope)
     with knowledge_of(container, scope, vectors=False) as knowledge:
         learned = {exact_form(text) for known in knowledge for text in (known.fact.text, *known.said_as)}

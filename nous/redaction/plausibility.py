@@ -1,4 +1,4 @@
-"""Judge what a rule has matched: a filled-in secret, or a placeholder, a name, a piece of code."""
+"""Judge matches of rules: secrets, or placeholders, names and pieces of code."""
 
 import re
 from collections import Counter
@@ -43,7 +43,7 @@ def _is_filled_in(secret: str) -> bool:
 
 
 def _is_wordy(secret: str) -> bool:
-    """Return whether *secret* is made of words, in whatever case, and perhaps short numbers."""
+    """Return whether *secret* is made of words, in any case, and perhaps short numbers."""
     words = _LETTERS.findall(secret)
     is_short = len(secret) < _LONG or sum(map(len, words)) >= _MEAN_WORD * len(words)
     return is_short and _WORDS.fullmatch(secret) is not None
@@ -56,7 +56,7 @@ def _is_password(secret: str) -> bool:
 
 
 def _is_said(secret: str) -> bool:
-    """Return whether *secret*, which follows a word for a password, is none of the sentence's words."""
+    """Return whether *secret*, after a word for a password, is no word of the sentence."""
     has_both = any(c.isdigit() for c in secret) and any(c.isalpha() for c in secret)
     is_odd = any(c.isupper() or c in "!#$%^&*~+=@_" for c in secret.rstrip(_ENDS))
     is_no_word = secret.isascii() and secret.isalpha() and len(secret) >= _FEWEST_OF_RANDOM and not _is_wordy(secret)
@@ -84,7 +84,7 @@ def _is_noise(secret: str) -> bool:
 
 
 def _is_card(number: str) -> bool:
-    """Return whether *number* passes Luhn's check (ISO/IEC 7812-1), and is not one digit over and over."""
+    """Return whether *number* passes Luhn's check (ISO/IEC 7812-1) and has several digits."""
     digits = [int(c) for c in number if c.isdigit()]
     doubled = (2 * d - 9 * (d > 4) for d in digits[-2::-2])
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 2

@@ -72,7 +72,10 @@ class Redactor:
 
 @dataclass(slots=True)
 class Redaction:
-    """One use of a redactor: `counts` has how often each rule found something, `known` the placeholders by secret."""
+    """One use of a redactor.
+
+    `counts` has how often each rule found something, `known` the placeholders by secret.
+    """
 
     redactor: Redactor
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -80,14 +83,14 @@ class Redaction:
     depth: int = 0
 
     def text(self, text: str) -> str:
-        """Return *text* without secrets and private parts; one that is not closed ends with the text."""
+        """Return *text* without secrets and private parts; an unclosed part ends with the text."""
         self.depth = 0
         return self._text(text, "")
 
     def value(self, value: Any) -> Any:
-        """Return the JSON value of one message without secrets and private parts, which may span several of its texts.
+        """Return the JSON value of one message without secrets and private parts.
 
-        A text under a name such as `password` is checked as in `password = "..."`.
+        A private part may span several of its texts. A text under a name such as `password` is checked as in `password = "..."`.
         """
         self.depth = 0
         return self._value(value, "")
@@ -100,7 +103,7 @@ class Redaction:
         return cast("T", self._record(record, change or self.masked))
 
     def masked(self, text: str, spans: Sequence[Span] | None = None) -> str:
-        """Return *text* with placeholders for *spans*, or for all secrets in it, until nothing more is found."""
+        """Return *text* with placeholders for *spans* (by default all secrets) and what remains."""
         spans = self.redactor.spans(text) if spans is None else spans
         for _ in range(_ROUNDS):
             if not spans:
@@ -197,5 +200,5 @@ _TELLS = re.compile(r"(?:\b(?:is|are|was)\s+|[:=]\s+|^\W*)[\"'`]*\[secret:")
 
 
 def tells_secret(text: str) -> bool:
-    """Return whether redacted *text* says what a secret is, which nobody can use: `the password is [secret:...]`."""
+    """Return whether redacted *text* only tells a secret: `the password is [secret:...]`."""
     return _TELLS.search(text) is not None

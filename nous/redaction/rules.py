@@ -1,4 +1,4 @@
-"""Find secrets in text by rules: patterns behind a keyword search, and checks of what they match.
+"""Find secrets in text by rules: patterns near keywords, and checks of their matches.
 
 The rules are data: `data/betterleaks.toml` (a maintained set, converted) and `data/own.toml`. One pass searches for all
 keywords (Aho-Corasick), and a pattern is tried only where one of its keywords stands, so most text costs one pass.
@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A pattern, tried where one of *keywords* stands; *check* names a test that its matches have to pass.
+    """A pattern, tried where one of *keywords* stands; *check* names a test of its matches.
 
     If it is *anchored*, it begins at the keyword, otherwise up to *before* characters earlier. *entropy* is the least
     of a secret, in bits per character. A rule without keywords is tried in words of at least *least* characters.
@@ -98,7 +98,7 @@ class Rule:
 
 
 def _windows(places: Iterable[int], before: int) -> Iterator[tuple[int, int]]:
-    """Yield the stretches around *places*, joined where they overlap, so that nothing is searched twice."""
+    """Yield stretches around *places*, joined where they overlap to search nothing twice."""
     begin = end = -1
     for place in places:
         if place - before > end:
@@ -129,7 +129,7 @@ class RuleSet:
         return bool(matches(self._keywords, _lower(text)))
 
     def find(self, text: str) -> Sequence[Span]:
-        """Return the secrets in *text*, in order and apart; of overlapping ones the first, or else the longest."""
+        """Return secrets in *text*, in order and apart; of overlapping ones the first, then longest."""
         places: defaultdict[Rule, list[int]] = defaultdict(list)
         for number, start, _ in matches(self._keywords, _lower(text), overlapping=True):
             for rule in self._of_keyword[number]:

@@ -19,7 +19,7 @@ from nous.text.language import words
 
 
 class Aim(StrEnum):
-    """What an instruction is for."""
+    """Purpose of an instruction."""
 
     RUN_DOWNLOAD = "run_download"
     WEAKEN_SECURITY = "weaken_security"
@@ -89,13 +89,13 @@ _WIDE = re.compile("[\uff21-\uff3a\uff41-\uff5a]{2,}(?:[^\n]{0,3}[\uff21-\uff3a\
 
 
 def is_disguised(text: str) -> bool:
-    """Return whether *text* has words that are invisible, reversed, spaced out, full width or of two scripts."""
+    """Return whether words of *text* are invisible, reversed, spaced, wide or of two scripts."""
     patterns = (_TAGS, _REVERSED, _SPACED, _WIDE)
     return any(each.search(text) for each in patterns) or len(_MIXED.findall(text)) > 1
 
 
 def unmasked(text: str) -> str:
-    """Return *text* as a reader takes it, and with it what invisible, reversed, spaced or encoded characters say."""
+    """Return *text* as a reader takes it, with what invisible or encoded characters say."""
     hidden = [*_said_by_tags(text), *(found[1][::-1] for found in _REVERSED.finditer(text))]
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TAGS.sub("", text)))
     if _MIXED.search(plain):
@@ -124,7 +124,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def is_english(text: str) -> bool:
-    """Return whether *text* is in the language of the patterns: in ASCII, with no more words of another language."""
+    """Return whether *text* is in the language of the patterns, with few words of another."""
     found = [word.casefold() for word in _LETTERS.findall(unmasked(text))]
     letters = sum(map(len, found))
     if sum(c.isascii() for word in found for c in word) < _ASCII_SHARE * letters:

@@ -1,4 +1,4 @@
-"""Tell what a person typed from what they pasted: code, quotations, logs, pages, long documents."""
+"""Tell typed text from pasted text: code, quotations, logs, pages, long documents."""
 
 import re
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def pasted_spans(text: str) -> Iterator[Span]:
 
 
 def _planted_lines(text: str) -> Iterator[Span]:
-    """Yield the lines of a longer message that instruct as a page does: nobody types them among so many others."""
+    """Yield the lines of a longer message that instruct as a page does, and their neighbours."""
     lines = [found.span() for found in _LINE.finditer(text) if found[0].strip()]
     if len(lines) >= _LONG_MESSAGE:
         found = [at for at, (start, end) in enumerate(lines) if aims(text[start:end], is_typed=True)]

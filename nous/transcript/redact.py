@@ -28,7 +28,7 @@ _CUT = ("...", "…", "\n\n... [")
 
 
 def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcript:
-    """Return *transcript* without secrets and private parts; entries that have nothing else are skipped and counted."""
+    """Return *transcript* without secrets and private parts; skip entries of nothing else."""
     entries = [_entry(each, redaction) for each in transcript.entries]
     title = redaction.text(transcript.header.title or "") or None
     if repeats := repeats_of(redaction.known):
@@ -56,7 +56,7 @@ def _mapped(entry: Entry, change: Callable[[str], str]) -> Entry:
 
 
 def repeats_of(known: Mapping[str, str]) -> Callable[[str], str] | None:
-    """Return a function that replaces the *known* secrets, and their beginnings where a text is cut."""
+    """Return a function that replaces *known* secrets, and their beginnings in cut texts."""
     by_beginning: dict[str, list[str]] = {}
     for secret in known:
         if len(secret) >= _SHORTEST and not secret.isalpha():

@@ -1,7 +1,9 @@
-"""Hold back statements that a planted instruction made: orders of a tool, a page, or an agent that repeats them.
+"""Hold back statements that come from instructions planted in a session.
+
+These are orders of a tool, of a page, or of an agent that repeats them.
 
 What a person typed is never held back. A statement is, if it instructs, or if a sentence of the session that instructs
-says most of it, whatever words the model chose. Nothing of a page or a tool in a language that is not checked passes.
+says most of it in any words. Nothing of a page or a tool in a language that is not checked passes.
 """
 
 from abc import ABC, abstractmethod
@@ -121,7 +123,7 @@ class Vetting(Sorting):
 
     @cached_property
     def _types_foreign(self) -> bool:
-        """Whether a person types in a language that is not checked: then the agent honestly answers in it."""
+        """True if a person types in a language that is not checked: the agent answers in it."""
         return any(not is_english(said.text) for said in self._typed)
 
     @cached_property
@@ -140,7 +142,7 @@ class Vetting(Sorting):
 
     @cached_property
     def _instructing(self) -> Sequence[SourceTurn]:
-        """The outputs and pages that instruct, or that cannot be judged: what only they say is not to be trusted."""
+        """Outputs and pages that instruct or cannot be judged: they alone are not trusted."""
 
         def instructs(said: SourceTurn) -> bool:
             told = _sentences(without_label(said.text))

@@ -1,4 +1,4 @@
-"""Classify user-message text as the user's words or not; strip blocks that programs injected."""
+"""Classify user-message text as the user's words or not; strip injected blocks."""
 
 import re
 import tomllib
@@ -71,7 +71,7 @@ def has_insertions(text: str) -> bool:
 
 
 def without_insertions(text: str) -> str:
-    """Return *text* without reminders, editor context and memories that programs inject (`injected.toml`)."""
+    """Return *text* without the blocks that programs inject (`injected.toml`)."""
     if "<" in text and _BEGINS.search(text):
         text = "".join(_between_insertions(text))
     return text.strip()
