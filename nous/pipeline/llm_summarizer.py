@@ -131,7 +131,8 @@ class LlmSummarizer:
         for summary, facts in (each.value for each in answers):
             sound = grounded(facts, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
             told = vetting.held_back(summary)
-            dropped.update(dict(sound.dropped) | told.dropped)
+            dropped.update(dict(sound.dropped))
+            dropped.update(told.dropped)
             apart += sound.quarantined
             if off := {f"off_{name}": 1 for name in response.off_size(summary)}:
                 self.counters.count(self.model.id, **off)
