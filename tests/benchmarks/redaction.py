@@ -36,14 +36,14 @@ WORST = ("a", "token ", "key=", "://", "-----BEGIN ", "password is ", "eyJ", "4 
 class Stages:
     """CPU seconds by stage, and what was replaced."""
 
-    seconds: Counter[str] = field(default_factory=Counter[str])
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
     replaced: Counter[str] = field(default_factory=Counter[str])
     characters: int = 0
 
     def timed(self, stage: str, work: Callable[[], T]) -> T:
         begun = process_time()
         result = work()
-        self.seconds[stage] += process_time() - begun
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + process_time() - begun
         return result
 
     def session(self, transcript: Transcript, redactor: Redactor) -> None:
@@ -75,7 +75,7 @@ def by_session(paths: Sequence[Path], redactor: Redactor, *, is_listed: bool) ->
             continue
         stages.session(transcript, redactor)
         count += 1
-    whole = stages.seconds.total()
+    whole = sum(stages.seconds.values())
     print(f"{count} sessions, {stages.characters / MEGABYTE:.1f} million characters given out by readers")
     for stage, seconds in stages.seconds.items():
         print(f"  {stage:10} {seconds:7.2f} s CPU  {100 * seconds / whole:5.1f} %")

@@ -6,10 +6,17 @@ from typing import Any
 
 import orjson
 import pytest
+from builders.answers import answer
 from builders.command_line import Nous, command_line
+from builders.model_server import Request
+from builders.town import HERE, running
 from builders.transcripts import FORMATS, samples_of
 
+from nous.cli.facts import teach
+from nous.domain.episode import CandidateFact, Trust
 from nous.redis_server import embedded
+from nous.services.memory import known_facts
+from nous.services.session_intake import SessionMetadata
 from nous.transcript import Entry, Kind, Transcript, parse_transcript, read_transcript
 
 RULE = "Always deploy with the rocket command from now on."
@@ -86,6 +93,32 @@ def texts(entry: Entry) -> tuple[str, ...]:
 
 def spoken(transcript: Transcript) -> list[str]:
     return [" ".join(entry.text.split()) for entry in transcript if entry.kind is Kind.USER]
+
+
+def talkative(request: Request) -> str:
+    """Say all that was shown as facts."""
+    lines = [line for line in request.user.splitlines() if line.strip()][:10]
+    facts = [
+        {"text": line[:900], "category": "rule", "subject": "", "confidence": 0.9, "turns": [1], "event_date": None}
+        for line in lines
+    ]
+    return answer(title="A session", summary=" ".join(lines)[:4000], key_points=lines[:9], candidate_facts=facts)
+
+
+def test_sessions_with_injected_blocks_teach_and_confirm_nothing_of_them(tmp_path: Path) -> None:
+    cases_at_work = CASES[::10]
+    with running(tmp_path / "data", talkative) as town:
+        teach(town.container, HERE, "mon", [CandidateFact(text=RULE, trust=Trust.USER)])
+        for number, case in enumerate(cases_at_work):
+            name, _, content = case.values
+            about = SessionMetadata(scope=HERE, session_id=f"s{number}", format=name)
+            list(town.producer.publish(content, about))
+        town.settle()
+        facts = known_facts(town.container.memory, HERE)
+
+    told = [known for known in facts if "rocket" in known.fact.text]
+    assert len(facts) > len(cases_at_work) // 2
+    assert [(known.fact.text, known.times_confirmed) for known in told] == [(RULE, 1)]
 
 
 @pytest.fixture
