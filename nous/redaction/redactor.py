@@ -90,7 +90,8 @@ class Redaction:
     def value(self, value: Any) -> Any:
         """Return the JSON value of one message without secrets and private parts.
 
-        A private part may span several of its texts. A text under a name such as `password` is checked as in `password = "..."`.
+        A private part may span several of its texts. A text under a name such as `password` is checked as in
+        `password = "..."`.
         """
         self.depth = 0
         return self._value(value, "")
