@@ -73,7 +73,7 @@ def config(app: App, *, as_json: bool) -> None:
     directory, url = embedded_directory(loaded.settings), masked(address(loaded.settings))
     state = embedded.status(directory).state if directory else None
     shown = {
-        key: {"value": masked(value) if value and key in {"redis_url", "index.url"} else value, "origin": origin}
+        key: {"value": masked(value) if value and key == "redis_url" else value, "origin": origin}
         for key, value, origin in loaded.rows()
     }
     server = {"url": url, "embedded": directory is not None, "state": state}
