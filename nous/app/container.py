@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from nous.services.redaction import RedactionService
     from nous.services.session_intake import SessionIntake
     from nous.store.fact_cache import Memory
-    from nous.store.redis.fact_log import RedisCalibrations
-    from nous.store.redis.redactions import RedisRedactions
+    from nous.store.redis.installation import RedisCalibrations, RedisRedactions
     from nous.store.redis.transcripts import RedisUploads
 
 DECISION_KEEPER = "decision-keeper"
@@ -132,7 +131,7 @@ class Container:
 
     @cached_property
     def redactions(self) -> "RedisRedactions":
-        from nous.store.redis.redactions import RedisRedactions
+        from nous.store.redis.installation import RedisRedactions
 
         return RedisRedactions(self.client, self.store_keys)
 
@@ -175,7 +174,7 @@ class Container:
 
     @cached_property
     def calibrations(self) -> "RedisCalibrations":
-        from nous.store.redis.fact_log import RedisCalibrations
+        from nous.store.redis.installation import RedisCalibrations
 
         return RedisCalibrations(self.client, self.store_keys)
 

@@ -15,7 +15,7 @@ from nous.knowledge.verdict import CALIBRATED, Dedup, PairScorer, Policy
 from nous.redaction.redactor import Redactor
 from nous.redaction.rules import Rule, RuleSet, built_in, default_rules
 from nous.settings.model import ESTIMATE, ExcerptSettings, RedactSettings, Settings
-from nous.store.redis.fact_log import RedisCalibrations
+from nous.store.redis.installation import RedisCalibrations
 from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Transcript
 
