@@ -154,7 +154,6 @@ class DedupSettings(SettingsGroup):
     near: Cosine = 0.80
     equal: Cosine = 0.65
     one_sided: Cosine | None = None
-    scorer: Directory | None = None
     ask_model: bool = True
     cap: PositiveInt = MOST_CANDIDATES
 
