@@ -1,19 +1,17 @@
 """List or recover open sessions, send heartbeats, record decisions, print rolling summaries."""
 
-from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import click
 
-from nous.app.container import Container
 from nous.app.services import producer_of
 from nous.cli.framework import App, agent_option, any_scope_option, format_option, json_option, scope_option
 from nous.cli.lookup import ALL, elsewhere, session_of
 from nous.cli.output import fitted, note, path_of, render, render_table, say
 from nous.domain.episode import Decision, episode_id
-from nous.domain.errors import NotAllowed, NotFound
+from nous.domain.errors import NotFound
 from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import UNFINISHED, SessionState
 from nous.services.session_intake import SessionMetadata
@@ -107,22 +105,13 @@ def touch(app: App, session: str, *, scope: Scope, agent: str, background: bool,
 def decide(app: App, session: str, description: str, *, scope: Scope, agent: str, **more: Any) -> None:
     """Record a decision made in SESSION, for the episode that it will become.
 
-    Recording it again adds nothing. SESSION is the full id: the session may be yet to come.
+    The next episode of SESSION shows it. Recording it again adds nothing. SESSION is the full id: the session may be
+    yet to come.
     """
     category, stakes, description = one_line(more["category"]), one_line(more["stakes"]), one_line(description)
     decision = Decision(description=description, category=category, stakes=stakes, confidence=more["confidence"])
     receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
     say("recorded" if receipt.fresh else "was recorded before")
-    with suppress(NotAllowed):  # a user that may only publish
-        note(_when_visible(session, app.container, scope))
-
-
-def _when_visible(session: str, container: Container, scope: Scope) -> str:
-    stored = container.memory.episodes
-    if stored.get(scope, episode_id(scope, session)):
-        return f"{session} has an episode already; the decision is shown with the next one, once the session has grown"
-    hint = elsewhere(container, scope, lambda where: stored.get(where, episode_id(where, session)))
-    return f"there is no episode of a session {session!r} in {scope} yet; the decision is shown with it{hint}"
 
 
 @click.command()
