@@ -35,14 +35,7 @@ class FactIndex:
     of other embedders are skipped, since they cannot be compared with this one's.
     """
 
-    def __init__(
-        self,
-        *,
-        embedder_id: str,
-        dim: int,
-        base: Self | None = None,
-        fetch: "Fetch | None" = None,
-    ) -> None:
+    def __init__(self, *, embedder_id: str, dim: int, base: Self | None = None, fetch: "Fetch | None" = None) -> None:
         """Start empty, or on top of *base*, which stays unchanged and must not grow meanwhile.
 
         *fetch* loads the floats of vectors that are quantized.

@@ -65,9 +65,9 @@ def _compilable(pattern: str) -> str:
     return pattern
 
 
-def _known_server(url: str, *, schemes: tuple[str, ...] = _SERVERS) -> str:
-    if not url.startswith(schemes):
-        raise ValueError(f"should begin with one of {', '.join(schemes)}")
+def _known_server(url: str) -> str:
+    if not url.startswith(_SERVERS):
+        raise ValueError(f"should begin with one of {', '.join(_SERVERS)}")
     return url
 
 
