@@ -39,7 +39,7 @@ def policy(settings: Settings, calibrations: RedisCalibrations | None = None) ->
 
 
 def redactor(chosen: RedactSettings, key: Callable[[], bytes | None]) -> Redactor:
-    """Return the redactor of the built-in rules and those of *chosen*; *key* is asked for its first placeholder."""
+    """Return the redactor of built-in and *chosen* rules; it asks *key* when it needs one."""
     if not chosen.enabled:
         _log.warning("redaction.disabled", hint="secrets are stored and sent to models: set redact.enabled")
         return Redactor(rules=lambda: RuleSet(()))

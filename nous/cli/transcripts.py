@@ -129,7 +129,7 @@ def transcript(source: str, format_: str | None, include: tuple[str, ...], style
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(path_type=Path, exists=True))
 @json_option
 def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
-    """List the supported formats, or those of the files at each PATH, and why others are refused.
+    """List the supported formats, or those of the files at each PATH, and refused files.
 
     Hidden files and folders are left out. Nothing is published.
     """

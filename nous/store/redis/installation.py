@@ -1,4 +1,4 @@
-"""Keep, in Redis, the key and counts of redaction, and the deduplication thresholds of embedders."""
+"""Keep the key and counts of redaction, and the thresholds of embedders, in Redis."""
 
 from collections.abc import Mapping
 from contextlib import suppress
