@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nous.app.container import Container
     from nous.settings import Settings
 
-
 FAILED = 1
 BAD_INPUT = 3
 MISCONFIGURED = 4

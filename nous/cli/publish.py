@@ -162,10 +162,7 @@ def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Su
 
 
 def awaited(container: Container, published: Sequence[Published], *, timeout: float) -> Chains:
-    """Poll each session's steps until all are finished, or *timeout* seconds have passed.
-
-    Each session is polled at least once.
-    """
+    """Poll the steps of all sessions until they are finished or *timeout* seconds have passed."""
     deadline = time.monotonic() + timeout
     chains: dict[UUID, Sequence[ChainStep]] = {}
     waiting = kinds = {each.event.id: type(each.event) for each in published}

@@ -1,5 +1,6 @@
 """List or recover open sessions, send heartbeats, record decisions, print rolling summaries."""
 
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from nous.cli.framework import App, agent_option, any_scope_option, format_optio
 from nous.cli.lookup import ALL, elsewhere, session_of
 from nous.cli.output import fitted, note, path_of, render, render_table, say
 from nous.domain.episode import Decision, episode_id
-from nous.domain.errors import NotFound
+from nous.domain.errors import NotAllowed, NotFound
 from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import UNFINISHED, SessionState
 from nous.services.session_intake import SessionMetadata
@@ -105,13 +106,16 @@ def touch(app: App, session: str, *, scope: Scope, agent: str, background: bool,
 def decide(app: App, session: str, description: str, *, scope: Scope, agent: str, **more: Any) -> None:
     """Record a decision made in SESSION, for the episode that it will become.
 
-    The next episode of SESSION shows it. Recording it again adds nothing. SESSION is the full id: the session may be
-    yet to come.
+    Recording it again adds nothing. SESSION is the full id: the session may be yet to come.
     """
     category, stakes, description = one_line(more["category"]), one_line(more["stakes"]), one_line(description)
     decision = Decision(description=description, category=category, stakes=stakes, confidence=more["confidence"])
     receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
     say("recorded" if receipt.fresh else "was recorded before")
+    stored = app.container.memory.episodes
+    with suppress(NotAllowed):  # a user that may only publish
+        hint = elsewhere(app.container, scope, lambda at: at != scope and stored.get(at, episode_id(at, session)))
+        note(f"the next episode of session {session!r} in {scope} shows it{hint}")
 
 
 @click.command()

@@ -138,10 +138,9 @@ def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
         render(known, known, as_json=as_json)
         return
     counts, refused = _survey(paths)
-    summary = f"{counted(counts.total(), 'file')} can be read, {len(refused)} refused"
     lines = (
         *(f"{name}: {counted(count, 'file')}" for name, count in sorted(counts.items())),
-        summary,
+        f"{counted(counts.total(), 'file')} can be read, {len(refused)} refused",
         *(f"  {path}: {reason}" for path, reason in refused.items()),
     )
     render({"formats": dict(sorted(counts.items())), "refused": refused}, lines, as_json=as_json)

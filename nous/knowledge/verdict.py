@@ -148,15 +148,14 @@ class Dedup(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Deduplication rule and its thresholds, as cosines.
+    """Deduplication rule and its thresholds, as cosines; a cap.
 
     - `threshold`: the plain cosine rule merges strictly above it.
     - `equal`: from here on, texts of equal content are one fact.
     - `near`: from here on, two facts are linked.
     - `one_sided` (tau): from here on, one text may have words that the other lacks. If None, only texts of equal
       content merge. `measured` has it by embedder.
-
-    `cap` is the maximum number of facts of an episode.
+    - `cap`: the maximum number of facts of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED
