@@ -99,7 +99,7 @@ class FactExtractor:
         return Effects(writes=(lesson.append, *findable.writes), events=(*events, *findable.events))
 
     def _unplanted(self, event: EpisodeSummarized) -> tuple[CandidateFact, ...]:
-        """Return the candidates without instructions; our own summarizer has held them to its session before."""
+        """Return the candidates without instructions; our own summarizer has checked its own."""
         if event.source.startswith("nous/"):
             return event.candidate_facts
         kept, count = without_instructions(event.candidate_facts)

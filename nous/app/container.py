@@ -12,7 +12,7 @@ import redis
 import workers
 from nous.domain.errors import Misconfigured, NotAllowed, NotFound
 from nous.domain.plug_ins import PlugIns
-from nous.redis_server.client import Engine, connect, connect_rq
+from nous.redis_server.client import connect, connect_rq
 from nous.redis_server.safety_check import refuse_unsafe
 from nous.settings import Settings, load_settings
 from nous.store.keys import StoreKeys
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from nous.services.redaction import RedactionService
     from nous.services.session_intake import SessionIntake
     from nous.store.fact_cache import Memory
-    from nous.store.redis.fact_log import RedisCalibrations
-    from nous.store.redis.redactions import RedisRedactions
+    from nous.store.redis.installation import RedisCalibrations, RedisRedactions
     from nous.store.redis.transcripts import RedisUploads
 
 DECISION_KEEPER = "decision-keeper"
@@ -63,7 +62,6 @@ class Container:
         self.client.close()
         if "rq_client" in self.__dict__:
             self.rq_client.close()
-        self.vector_engine.close()
 
     @cached_property
     def rq_client(self) -> redis.Redis:
@@ -133,7 +131,7 @@ class Container:
 
     @cached_property
     def redactions(self) -> "RedisRedactions":
-        from nous.store.redis.redactions import RedisRedactions
+        from nous.store.redis.installation import RedisRedactions
 
         return RedisRedactions(self.client, self.store_keys)
 
@@ -163,14 +161,10 @@ class Container:
         return RedisTombstones(self.client, self.bus_keys)
 
     @cached_property
-    def vector_engine(self) -> Engine:
-        return Engine(self.settings)
-
-    @cached_property
     def memory(self) -> "Memory":
         from nous.app.memory import memory_of
 
-        return memory_of(self.client, self.settings, self.store_keys, engine=self.vector_engine)
+        return memory_of(self.client, self.settings, self.store_keys)
 
     @cached_property
     def uploads(self) -> "RedisUploads":
@@ -180,7 +174,7 @@ class Container:
 
     @cached_property
     def calibrations(self) -> "RedisCalibrations":
-        from nous.store.redis.fact_log import RedisCalibrations
+        from nous.store.redis.installation import RedisCalibrations
 
         return RedisCalibrations(self.client, self.store_keys)
 

@@ -4,18 +4,17 @@ import re
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import cast
 
 import structlog
 
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
-from nous.knowledge.verdict import CALIBRATED, Dedup, PairScorer, Policy
+from nous.knowledge.verdict import CALIBRATED, Dedup, Policy
 from nous.redaction.redactor import Redactor
 from nous.redaction.rules import Rule, RuleSet, built_in, default_rules
 from nous.settings.model import ESTIMATE, ExcerptSettings, RedactSettings, Settings
-from nous.store.redis.fact_log import RedisCalibrations
+from nous.store.redis.installation import RedisCalibrations
 from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Transcript
 
@@ -35,20 +34,12 @@ def policy(settings: Settings, calibrations: RedisCalibrations | None = None) ->
         equal=dedup.equal,
         one_sided=dedup.one_sided,
         measured={**CALIBRATED, **(calibrations.thresholds() if calibrations else {})},
-        scorer=_scorer(dedup.scorer) if dedup.scorer else None,
         cap=dedup.cap,
     )
 
 
-def _scorer(folder: Path) -> PairScorer:
-    """Return the cross-encoder in *folder*. It loads its model on the first pair."""
-    from nous.embedding.cross_encoder import CrossEncoder  # noqa: PLC0415 (needs the extra `local`)
-
-    return CrossEncoder(folder)
-
-
 def redactor(chosen: RedactSettings, key: Callable[[], bytes | None]) -> Redactor:
-    """Return the redactor of the built-in rules and those of *chosen*; *key* is asked for its first placeholder."""
+    """Return the redactor of built-in and *chosen* rules; it asks *key* when it needs one."""
     if not chosen.enabled:
         _log.warning("redaction.disabled", hint="secrets are stored and sent to models: set redact.enabled")
         return Redactor(rules=lambda: RuleSet(()))

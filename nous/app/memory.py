@@ -1,32 +1,24 @@
 """Build what queries of memory read, and no workers or LLM clients, so that they start fast."""
 
-from contextlib import suppress
-
 import redis
-import structlog
 
-from nous.domain.errors import NotAllowed, Unavailable
 from nous.embedding.base import CachedEmbedder, Embedder
-from nous.knowledge.candidate_index import CandidateIndexes
-from nous.redis_server.client import Engine
 from nous.settings.model import Settings
-from nous.store.base import FactLog
 from nous.store.fact_cache import FactCache, Memory
 from nous.store.keys import StoreKeys
 from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
-from nous.store.redis.vector_sets import VectorSets
 
 
-def memory_of(client: redis.Redis, settings: Settings, keys: StoreKeys, *, engine: Engine) -> Memory:
-    episodes, facts = RedisEpisodes(client, keys), RedisFactLog(client, keys)
+def memory_of(client: redis.Redis, settings: Settings, keys: StoreKeys) -> Memory:
+    episodes = RedisEpisodes(client, keys)
     return Memory(
         episodes=episodes,
         episode_vectors=episodes,
         summary_inputs=episodes,
-        facts=facts,
-        fact_cache=FactCache(indexes=_indexes(settings, engine, facts, keys)),
+        facts=RedisFactLog(client, keys),
+        fact_cache=FactCache(),
         anchored_summaries=RedisAnchoredSummaries(client, keys),
         session_states=RedisSessionStates(client, keys),
         embedder=CachedEmbedder(embedder(settings)),
@@ -46,19 +38,3 @@ def embedder(settings: Settings) -> Embedder:
     from nous.embedding.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
 
     return MiniLM(weights=settings.embedder_path, cache=settings.data_dir / "embedder")
-
-
-_log = structlog.stdlib.get_logger(__name__)
-
-
-def _indexes(settings: Settings, engine: Engine, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
-    """Return the vector indexes outside of this process, asked when needed; None if it has own."""
-    if settings.index.engine == "memory":
-        return None
-    try:
-        with suppress(NotAllowed):
-            engine()
-    except Unavailable as error:
-        hint = "no facts are learned until the index answers"
-        _log.warning("vector_index.unavailable", reason=str(error), hint=hint)
-    return VectorSets(engine, keys, log)

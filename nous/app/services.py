@@ -38,7 +38,6 @@ def erasable_stores(container: Container) -> Stores:
         jobs=RqErasure(container.rq_client, container.job_names),
         store=RedisErasure(container.client, container.store_keys),
         responses=container.llm_stores.responses,
-        indexes=container.memory.fact_cache.indexes,
     )
 
 

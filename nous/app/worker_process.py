@@ -7,22 +7,19 @@ from datetime import timedelta
 from functools import partial
 from secrets import token_hex
 
-from nous.app.container import WORKERS, Container
+from nous.app.container import Container
 from nous.app.from_settings import deadline_of
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.streams import RedisTrimming
 from nous.domain.events import EpisodeOutdated, SessionTouched, kinds
-from nous.excerpt.strategies import STRATEGIES
 from nous.jobs.base import QueueKind
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
-from nous.llm.http_model import PROVIDERS
 from nous.redis_server.safety_check import dangers
-from nous.runtime.maintenance import Auditor, PlugInNotice, Resummarizer, SessionMaintenanceLoop, StreamTrimmer
+from nous.runtime.maintenance import Auditor, Resummarizer, SessionMaintenanceLoop, StreamTrimmer
 from nous.runtime.sweeper import Sweeper
 from nous.runtime.worker_process import Dispatcher, DispatchLoop, Loop, WorkerProcess
 from nous.services.session_lifecycle import SessionRecovery
-from nous.transcript.detect import READERS
 
 SESSION_KEEPER = "session-keeper"
 EPISODE_SUMMARIZER = "episode-summarizer"
@@ -66,13 +63,7 @@ def worker_process(
             dangers=found,
         )
     )
-    loops.append(PlugInNotice(_plug_ins, interval=_SWEEPS * sweep))
     return WorkerProcess([*loops, stream_trimmer(container)], finish=container.leases.stop)
-
-
-def _plug_ins() -> frozenset[str]:
-    kinds_of = (WORKERS, READERS, STRATEGIES, PROVIDERS)
-    return frozenset(f"{each.group}: {name}" for each in kinds_of for name in each.installed_now())
 
 
 def stream_trimmer(container: Container) -> StreamTrimmer:

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from shutil import copymode
 from typing import BinaryIO
@@ -26,7 +25,6 @@ from nous.domain.errors import BadInput, Retryable
 from nous.domain.events import EpisodesUnembedded, FactsUnembedded
 from nous.domain.fact import Confirmed, Learned, Row, occurrences
 from nous.domain.scope import Scope, checked_name
-from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.candidate_filter import without_candidates
 from nous.knowledge.decision import unembedded
@@ -109,7 +107,7 @@ def import_(app: App, source: str) -> None:
     rows: defaultdict[Scope, list[Row]] = defaultdict(list)
     with opened(source) as stream:
         content = ByteSource.on(stream)
-        for found in usable(content.buffered(), refused.append, now=container.clock()):
+        for found in usable(content.buffered(), refused.append):
             if isinstance(found.record, Episode):
                 episodes.append(found.record)
             else:
@@ -145,7 +143,7 @@ def _complain(refused: Sequence[str], *, is_all: bool) -> None:
         note("there is no record of `nous export` in it")
 
 
-def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) -> Iterator[ExportedRecords]:
+def usable(stream: BinaryIO, complain: Callable[[str], None]) -> Iterator[ExportedRecords]:
     """Yield the records in the lines of *stream*; report unusable lines by number to *complain*.
 
     Raises `BadInput` if a line is longer than any record: the rest is not read.
@@ -157,16 +155,14 @@ def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) 
             raise BadInput(f"line {number} has more than {_LONGEST_LINE:,} bytes, and no record has that many")
         try:
             if said := raw.strip():
-                yield _checked(read(said), now)
+                yield _checked(read(said))
         except BadInput as error:
             complain(f"line {number}: {error}")
 
 
-def _checked(carried: ExportedRecords, now: datetime) -> ExportedRecords:
+def _checked(carried: ExportedRecords) -> ExportedRecords:
     """Return *carried* in the form in which it is stored. Raises `BadInput`."""
     record = carried.record
-    if any(time and is_ahead(time, now) for time in _times(record)):
-        raise BadInput("a time in it is in the future, so it would outrank all others until then")
     owner = record.scope if isinstance(record, Episode) else record.fact.scope if isinstance(record, Learned) else None
     if owner and owner != carried.scope:
         raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
@@ -188,19 +184,6 @@ def _checked(carried: ExportedRecords, now: datetime) -> ExportedRecords:
         case _:
             pass
     return replace(carried, record=record)
-
-
-def _times(record: Episode | Row) -> Sequence[datetime | None]:
-    """Return the times by which *record* may be newer than others."""
-    match record:
-        case Episode():
-            return (record.ended_at,)
-        case Learned(fact=fact):
-            return fact.learned_at, fact.source.said_at
-        case Confirmed():
-            return record.at, record.source.said_at
-        case _:
-            return (getattr(record, "at", None),)
 
 
 def keep(container: Container, episode: Episode) -> bool:

@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from nous.app.container import Container
     from nous.settings import Settings
 
-
-def open_closed_streams() -> None:
-    """Open the null device for closed standard streams: no other file may get their descriptors."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (kept for good)
-
-
 FAILED = 1
 BAD_INPUT = 3
 MISCONFIGURED = 4
@@ -159,11 +151,6 @@ class Frame(click.Group):
         self._table = {command.name: command for command in table}
         known = {**self._table, **{command.name: command for command in unlisted}}
         self._known = {**known, **{old: known[new] for old, new in renamed.items() if new in known}}
-
-    @override
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        open_closed_streams()
-        return super().main(*args, **kwargs)
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -5,7 +5,7 @@ import shlex
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -35,7 +35,6 @@ from nous.transcript.load import accessing
 
 _LONGEST = 32  # characters of an outcome in the table; `nous status SESSION` shows all of it
 _POLL_INTERVAL = 0.2  # seconds between two polls: producers get no notification when a session is finished
-_RESTART = 5.0  # seconds for which a worker may be absent: a process that restarts is not missed
 
 Submitted = tuple[str, Published]
 """A session that was published, with the path that it came from."""
@@ -100,7 +99,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
         columns = {"session": "session", "published": "published", "path": "file"}
         lines = _outcomes(container, submitted, steps) if steps else iter([table(rows, columns)])
         render(rows, lines, as_json=as_json)
-    for trouble in troubles(submitted, steps, missing=unattended(container, _waited_for(steps))):
+    for trouble in troubles(submitted, steps):
         note(trouble)
     if wait and submitted and workers is None:
         raise NotAllowed("they are published, but this user may not see what becomes of them: leave out --wait")
@@ -163,12 +162,8 @@ def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Su
 
 
 def awaited(container: Container, published: Sequence[Published], *, timeout: float) -> Chains:
-    """Poll each session's steps until all are finished, or *timeout* seconds have passed.
-
-    It gives up earlier if only workers are left for which no process dispatches, though others run. Each session is
-    polled at least once.
-    """
-    deadline, unattended_since = time.monotonic() + timeout, None
+    """Poll the steps of all sessions until they are finished or *timeout* seconds have passed."""
+    deadline = time.monotonic() + timeout
     chains: dict[UUID, Sequence[ChainStep]] = {}
     waiting = kinds = {each.event.id: type(each.event) for each in published}
     while waiting:
@@ -177,9 +172,7 @@ def awaited(container: Container, published: Sequence[Published], *, timeout: fl
         waiting = {each: kind for each, kind in waiting.items() if not all_at_rest(chains[each])}
         if sys.stderr.isatty():
             click.echo(f"\r{len(kinds) - len(waiting)}/{len(kinds)} sessions", err=True, nl=not waiting)
-        now, left = time.monotonic(), _waited_for(chains)
-        unattended_since = (unattended_since or now) if left and left <= unattended(container, left) else None
-        if now >= deadline or (unattended_since is not None and now - unattended_since >= _RESTART):
+        if time.monotonic() >= deadline:
             break
         if waiting:
             time.sleep(_POLL_INTERVAL)
@@ -194,30 +187,18 @@ def _workers(container: Container) -> Sequence[WorkerSeen] | None:
         return None
 
 
-def unattended(container: Container, names: Collection[str]) -> frozenset[str]:
-    """Return the workers among *names* for which no process dispatches, though others run."""
-    workers = _workers(container) if names else None
-    served = set(dispatched(workers or ()))
-    return frozenset(name for name in names if workers and container.job_names.own(name) not in served)
-
-
-def _waited_for(chains: Chains) -> set[str]:
-    return {step.worker for chain in chains.values() for step in chain if not step.is_at_rest}
-
-
 def has_failed(chains: Chains) -> bool:
     """Return whether a session is dead or parked, or was not finished in time."""
     return any(step.has_failed or not step.is_at_rest for chain in chains.values() for step in chain)
 
 
-def troubles(submitted: Sequence[Submitted], chains: Chains, *, missing: Collection[str] = ()) -> Iterator[str]:
-    """Yield failed sessions with their reasons, *missing* workers, and the number of late ones."""
+def troubles(submitted: Sequence[Submitted], chains: Chains) -> Iterator[str]:
+    """Yield failed sessions with their reasons, and the number of late ones."""
     for path, published in {published.event.id: (path, published) for path, published in submitted}.values():
         for step in chains.get(published.event.id, ()):
             if step.has_failed:
                 why = f"{step.location.where}: {in_words(step.location.reason)}"
                 yield f"{path}, session {published.event.session_id}: {why}"
-    yield from (f"work waits for {name}, which no process dispatches: nous worker {name}" for name in sorted(missing))
     if late := sum(not all_at_rest(chain) for chain in chains.values()):
         yield f"{late} not finished yet; `nous status SESSION` shows where it is"
 

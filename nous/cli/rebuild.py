@@ -1,4 +1,4 @@
-"""Calibrate the merging of facts, rebuild fact indexes, queue re-embedding, re-summarizing."""
+"""Calibrate the merging of facts, queue re-embedding and re-summarizing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from nous.app.services import embed_missing
 from nous.bus.base import Conflict, Priority
 from nous.cli.framework import App, dry_run_option, json_option, scope_option, scopes_option
 from nous.cli.lookup import ALL, episode_of, scopes_named
-from nous.cli.output import counted, note, render, render_table, say
+from nous.cli.output import counted, note, render, render_table
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import BadInput, Misconfigured
@@ -77,26 +77,6 @@ def _queued(row: Mapping[str, Any]) -> str:
     parts = [counted(row[f"{noun}s"], noun) for noun in ("fact", "episode") if row[f"{noun}s"]]
     verb = "queued" if row["handed_over"] else "would be queued"
     return f"{row['scope']}: {' and '.join(parts)} without a vector by {row['embedder']} {verb}"
-
-
-@click.command()
-@scopes_option
-@click.pass_obj
-def reindex(app: App, *, scope: Sequence[Scope]) -> None:
-    """Rebuild the fact index of scopes from their logs, and drop those of other embedders.
-
-    Workers may keep running. They help to build it, and judge nothing by an incomplete index.
-    """
-    scopes = scopes_named(app.container, scope)
-    context = app.container.context
-    indexes, embedder = context.fact_cache.indexes, context.embedder
-    if indexes is None:
-        say('each process holds its own index and builds it when it starts (index.engine = "memory")')
-        return
-    built = [
-        {"scope": str(each), "facts": indexes.rebuild(each, embedder=embedder.id, dim=embedder.dim)} for each in scopes
-    ]
-    render_table(built, ("scope", "facts"), as_json=False, empty="no scopes")
 
 
 @click.command()

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from nous.app.container import Container
 from nous.app.services import producer_of
 from nous.cli.framework import App, agent_option, any_scope_option, format_option, json_option, scope_option
 from nous.cli.lookup import ALL, elsewhere, session_of
@@ -113,16 +112,10 @@ def decide(app: App, session: str, description: str, *, scope: Scope, agent: str
     decision = Decision(description=description, category=category, stakes=stakes, confidence=more["confidence"])
     receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
     say("recorded" if receipt.fresh else "was recorded before")
+    stored = app.container.memory.episodes
     with suppress(NotAllowed):  # a user that may only publish
-        note(_when_visible(session, app.container, scope))
-
-
-def _when_visible(session: str, container: Container, scope: Scope) -> str:
-    stored = container.memory.episodes
-    if stored.get(scope, episode_id(scope, session)):
-        return f"{session} has an episode already; the decision is shown with the next one, once the session has grown"
-    hint = elsewhere(container, scope, lambda where: stored.get(where, episode_id(where, session)))
-    return f"there is no episode of a session {session!r} in {scope} yet; the decision is shown with it{hint}"
+        hint = elsewhere(app.container, scope, lambda at: at != scope and stored.get(at, episode_id(at, session)))
+        note(f"the next episode of session {session!r} in {scope} shows it{hint}")
 
 
 @click.command()

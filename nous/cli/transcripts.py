@@ -2,12 +2,11 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from time import process_time
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
@@ -21,7 +20,6 @@ from nous.excerpt import BUDGET, Excerpt, Unit, windows
 from nous.excerpt.strategies import names
 from nous.text.token_estimate import estimate
 from nous.transcript import (
-    Kind,
     Transcript,
     build_summarizer_input,
     group_into_turns,
@@ -37,7 +35,6 @@ from nous.transcript.render.terminal import render as view
 from nous.transcript.render.turns import TurnText
 
 _NUMBER = click.IntRange(min=1)
-_COUNTED = ("format", "files", "MB", "MB/s", "entries", "problems")
 _FATES = ("kept", "cut", "dropped")
 _ITEM = {"fate": "fate", "role": "what", "shown": "shown", "chars": "of", "reason": "why", "entries": "entries"}
 
@@ -132,82 +129,37 @@ def transcript(source: str, format_: str | None, include: tuple[str, ...], style
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(path_type=Path, exists=True))
 @json_option
 def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
-    """List the supported formats, or read the files at each PATH and count their content.
+    """List the supported formats, or those of the files at each PATH, and refused files.
 
-    Hidden files and folders are left out. Nothing is published. For each format you see the number of files, their
-    entries, what was skipped and why, and the reading speed (CPU time).
+    Hidden files and folders are left out. Nothing is published.
     """
     if not paths:
         known = sorted(known_readers())
         render(known, known, as_json=as_json)
         return
-    found = survey(paths)
-    refused = {legible(str(path)): reason for path, reason in found.refused.items()}
-    objects = {"formats": dict(sorted(found.rows.items())), "refused": refused}
-    render(objects, _survey_lines(found, refused), as_json=as_json)
+    counts, refused = _survey(paths)
+    lines = (
+        *(f"{name}: {counted(count, 'file')}" for name, count in sorted(counts.items())),
+        f"{counted(counts.total(), 'file')} can be read, {len(refused)} refused",
+        *(f"  {path}: {reason}" for path, reason in refused.items()),
+    )
+    render({"formats": dict(sorted(counts.items())), "refused": refused}, lines, as_json=as_json)
 
 
-@dataclass(slots=True)
-class Row:
-    """Totals of the files of one format. `seconds` are CPU time."""
-
-    files: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    entries: Counter[Kind] = field(default_factory=Counter[Kind])
-    skipped: Counter[str] = field(default_factory=Counter[str])
-    problems: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    rows: dict[str, Row] = field(default_factory=dict[str, Row])
-    refused: dict[Path, str] = field(default_factory=dict[Path, str])
-
-
-def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
-    """Read every file in and below *paths*; refuse those without a session, and bad folders."""
-    found = Survey()
-    refuse = found.refused.__setitem__
-    for path in chain.from_iterable(below(path, refuse) if path.is_dir() else (path,) for path in paths):
-        began = clock()
+def _survey(paths: Iterable[Path]) -> tuple[Counter[str], Mapping[str, str]]:
+    """Read every file in and below *paths*; count formats, and say why others are no sessions."""
+    counts, refused = Counter[str](), dict[Path, str]()
+    for path in chain.from_iterable(below(path, refused.__setitem__) if path.is_dir() else (path,) for path in paths):
         try:
             transcript = read_transcript(path)
         except BadInput as error:
-            found.refused[path] = str(error)
+            refused[path] = str(error)
             continue
         if reason := refusal(transcript):
-            found.refused[path] = f"it {reason}"
-            continue
-        row = found.rows.setdefault(transcript.format, Row())
-        row.files += 1
-        row.bytes += transcript.bytes
-        row.seconds += clock() - began
-        row.entries.update(entry.kind for entry in transcript)
-        row.skipped.update(transcript.skipped)
-        row.problems += len(transcript.problems)
-    return found
-
-
-def _survey_lines(found: Survey, refused: Mapping[str, str]) -> Iterator[str]:
-    rows = sorted(found.rows.items())
-    heads, *lines = table((_survey_row(name, row) for name, row in rows), _COUNTED).splitlines()
-    yield heads
-    for line, (_, row) in zip(lines, rows, strict=True):
-        yield from (line, f"  entries: {_counts(row.entries)}", f"  passed over: {_counts(row.skipped) or 'nothing'}")
-    yield f"{counted(sum(row.files for _, row in rows), 'file')} read, {len(refused)} refused"
-    yield from (f"  {path}: {reason}" for path, reason in refused.items())
-
-
-def _survey_row(name: str, row: Row) -> Mapping[str, object]:
-    speed = f"{row.bytes / 1e6 / row.seconds if row.seconds else 0.0:.0f}"
-    counts = {"files": row.files, "entries": row.entries.total(), "problems": row.problems}
-    return {"format": name, "MB": f"{row.bytes / 1e6:.2f}", "MB/s": speed, **counts}
-
-
-def _counts(counts: Counter[Kind] | Counter[str]) -> str:
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return fitted(", ".join(f"{what} {times}" for what, times in ordered), beside=15)
+            refused[path] = f"it {reason}"
+        else:
+            counts[transcript.format] += 1
+    return counts, {legible(str(path)): reason for path, reason in refused.items()}
 
 
 @click.command()

@@ -86,7 +86,7 @@ class Trust(StrEnum):
 
     @property
     def word(self) -> str:
-        """Whose word it is: `user`, `agent`, `tool` or `page`."""
+        """The speaker in one word: `user`, `agent`, `tool` or `page`."""
         return {Trust.ASSISTANT: "agent", Trust.SYSTEM: "agent", Trust.WEB: "page"}.get(self, self.value)
 
     @property

@@ -32,10 +32,6 @@ class PlugIns:
         """Return the names of all plug-ins. Raises `Misconfigured` if two have the same."""
         return frozenset({*self._built_in(), *self._entry_points()})
 
-    def installed_now(self) -> frozenset[str]:
-        """Return the names of all plug-ins, with those that were installed since this process began."""
-        return frozenset({*self._built_in(), *(point.name for point in _installed(self.group))})
-
     def load(self, name: str) -> Any:
         """Import the plug-in *name*; KeyError where there is none. Raises `Misconfigured`."""
         if name in self._built_in():
@@ -73,10 +69,6 @@ class PlugIns:
 
 @cache  # a scan reads the metadata of every installed distribution
 def _entry_points(group: str, _path: tuple[str, ...]) -> metadata.EntryPoints:
-    return _installed(group)
-
-
-def _installed(group: str) -> metadata.EntryPoints:
     try:
         return metadata.entry_points(group=group)
     except (TypeError, ValueError) as error:

@@ -44,7 +44,7 @@ class FilteredCandidates:
 
 
 def without_instructions(candidates: Iterable[CandidateFact]) -> tuple[tuple[CandidateFact, ...], int]:
-    """Return *candidates* of a foreign producer that instruct nobody, or are a person's, and the number of others."""
+    """Return foreign *candidates* without instructions, or of a person; count the others."""
     every = tuple(candidates)
     kept = tuple(each for each in every if each.trust is Trust.USER or not aims(each.text, of_agent=True))
     return kept, len(every) - len(kept)

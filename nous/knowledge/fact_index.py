@@ -12,7 +12,6 @@ from uuid import UUID
 
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded
-from nous.knowledge.candidate_index import CandidateIndex, Proposals
 from nous.knowledge.normalize import exact_form, subject_form
 from nous.knowledge.statement import MOST_CONTRADICTED, Earlier, IsLater, KnownFact, Namesakes, Neighbour, Statement
 
@@ -36,19 +35,10 @@ class FactIndex:
     of other embedders are skipped, since they cannot be compared with this one's.
     """
 
-    def __init__(
-        self,
-        *,
-        embedder_id: str,
-        dim: int,
-        base: Self | None = None,
-        index: CandidateIndex | None = None,
-        fetch: "Fetch | None" = None,
-    ) -> None:
+    def __init__(self, *, embedder_id: str, dim: int, base: Self | None = None, fetch: "Fetch | None" = None) -> None:
         """Start empty, or on top of *base*, which stays unchanged and must not grow meanwhile.
 
-        *index* holds the vectors of this embedder that `extend` is not given. *fetch* loads floats for those that it is
-        given.
+        *fetch* loads the floats of vectors that are quantized.
         """
         self.embedder_id = embedder_id
         self.dim = dim
@@ -57,7 +47,6 @@ class FactIndex:
         self._facts = ChainMap[UUID, KnownFact]({}, *(base._facts.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_form = ChainMap[str, UUID]({}, *(base._by_form.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_subject: dict[str, dict[UUID, None]] = {}
-        self._index = index
         self._fetch = fetch
         self._prefetched: dict[tuple[bytes, float], Near] = {}
         self._waiting = ChainMap[UUID, None]({}, *(base._waiting.maps if base else ()))  # noqa: SLF001  (same class)
@@ -186,7 +175,7 @@ class FactIndex:
         return lambda fact_id: self[fact_id].said_at > at
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
-        """Return the nearest current facts within *floor*, at most `MOST_NEAR`. Raises as the index."""
+        """Return the nearest current facts within *floor*, at most `MOST_NEAR`."""
         [found] = self._near([vector], floor)
         return [
             Neighbour(fact_id=fact_id, statement=self[fact_id].statement, similarity=similarity)
@@ -196,8 +185,7 @@ class FactIndex:
     def prefetch_neighbors(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> None:
         """Search the base for neighbors of all *vectors* in one batch.
 
-        One by one takes three times as long. Facts that this fork learns later are still found. Raises what
-        `CandidateIndex.near` raises.
+        One by one takes three times as long. Facts that this fork learns later are still found.
         """
         if self._base and vectors:
             found = self._base._near(vectors, floor)  # noqa: SLF001  (same class)
@@ -208,9 +196,8 @@ class FactIndex:
 
         rows = np.stack(vectors).astype(np.float32, copy=False)
         here = self._vectors.near(rows, floor, at=self.version)
-        there = self._index.near(rows, floor, at=self.version) if self._index else [()] * len(rows)
         before = [self._near_in_base(vector, floor) for vector in vectors]
-        return [self._current_of(*found) for found in zip(here, there, before, strict=True)]
+        return [self._current_of(*found) for found in zip(here, before, strict=True)]
 
     def _near_in_base(self, vector: "NDArray[np.float32]", floor: float) -> Near:
         if self._base is None:
@@ -218,7 +205,7 @@ class FactIndex:
         prefetched = self._prefetched.get((vector.tobytes(), floor))
         return self._base._near([vector], floor)[0] if prefetched is None else prefetched  # noqa: SLF001  (same class)
 
-    def _current_of(self, *proposed: Proposals) -> Near:
+    def _current_of(self, *proposed: Iterable[tuple[UUID, float]]) -> Near:
         found: dict[UUID, float] = {}
         for proposals in proposed:
             current = (each for each in proposals if (known := self.get(each[0])) and known.is_current)
@@ -256,10 +243,10 @@ class FactIndex:
     def _store_vector(
         self, fact_id: UUID, embedder: str | None, vectors: "VectorsById", slots: Mapping[UUID, int]
     ) -> bool:
-        """Return whether the fact has a vector of this embedder; store it unless the index has it."""
+        """Store the vector of the fact if it is of this embedder; return whether it is."""
         vector = vectors.get(fact_id)
         if embedder != self.embedder_id or vector is None:
-            return embedder == self.embedder_id and self._index is not None
+            return False
         if vector.shape != (self.dim,):
             raise Misconfigured(
                 f"the store has vectors of {self.embedder_id} with {vector.size} numbers, the embedder makes "

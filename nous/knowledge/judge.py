@@ -163,9 +163,6 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
 def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
     least = policy.near if policy.one_sided is None else OFFERED_FROM
     near = [pair for pair in pairs if (pair.similarity or 0) >= least]
-    if policy.scorer:
-        scores = policy.scorer.score([(pair.statement.text, pair.other.text) for pair in near]) if near else ()
-        return {pair.fact_id: score for pair, score in zip(near, scores, strict=True)}
     return {pair.fact_id: likelihood(pair.found, pair.similarity or 0.0) for pair in near}
 
 

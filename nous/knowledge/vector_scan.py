@@ -65,7 +65,7 @@ _ROUNDING = 1e-3
 
 
 class ExactScanIndex:
-    """`CandidateIndex` by exhaustive scan: a row for each fact, in the order they were added.
+    """Index of vectors by exhaustive scan: a row for each fact, in the order they were added.
 
     With *fetch*, rows beyond *most_exact* are quantized, and each needs its slot in the log.
     """

@@ -134,14 +134,6 @@ def ruled(verdict: LinkedTo, adjudication: Adjudication) -> AlreadyKnown | Riche
             return LinkedTo(fact_id=fact_id, reason=reason, similarity=similarity)
 
 
-class PairScorer(Protocol):
-    """Port to a local model that estimates whether two texts say the same; thread-safe."""
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return a probability, between 0 and 1, for each of *pairs*, in order."""
-        ...
-
-
 CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.955})
 """Calibrated embedders and their thresholds (tau); `nous.knowledge.calibration` measures others."""
 
@@ -156,16 +148,14 @@ class Dedup(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Deduplication rule and its thresholds, as cosines.
+    """Deduplication rule and its thresholds, as cosines; a cap.
 
     - `threshold`: the plain cosine rule merges strictly above it.
     - `equal`: from here on, texts of equal content are one fact.
     - `near`: from here on, two facts are linked.
     - `one_sided` (tau): from here on, one text may have words that the other lacks. If None, only texts of equal
       content merge. `measured` has it by embedder.
-
-    `scorer` estimates whether two texts say the same, in place of the shipped classifier. `cap` is the maximum number
-    of facts of an episode.
+    - `cap`: the maximum number of facts of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED
@@ -174,7 +164,6 @@ class Policy:
     equal: float = 0.65
     one_sided: float | None = None
     measured: Mapping[str, float] = field(default_factory=lambda: CALIBRATED)
-    scorer: PairScorer | None = None
     cap: int = MOST_CANDIDATES
 
     def for_embedder(self, embedder_id: str) -> Self:

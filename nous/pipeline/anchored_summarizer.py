@@ -133,7 +133,7 @@ class AnchoredSummarizer:
 
 
 def vetted(summary: AnchoredSummary, vetting: Sorting, *, known: AnchoredSummary) -> AnchoredSummary:
-    """Return *summary* without new lines that *vetting* holds back; lines of *known* have been judged before."""
+    """Return *summary* without lines that *vetting* holds back and *known* does not have."""
     before = set(known.to_prompt_text().splitlines())
 
     def sound(content: str) -> str:

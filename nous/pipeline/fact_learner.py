@@ -13,7 +13,6 @@ from nous.domain.errors import BadInput, Deferred, Unavailable
 from nous.domain.fact import Learned, Source
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder, present
-from nous.knowledge.candidate_index import IndexUnavailable
 from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.learn import ambiguous_pairs, embed_late, learn
@@ -64,19 +63,14 @@ class FactLearner:
         """
         matter = self.context.cache_subject(scope, RULINGS)
         embedder = present(self.context.embedder)
-        missing: Sequence[Vector] = [None] * len(candidates)
+        vectors: Sequence[Vector] = [None] * len(candidates)
         try:
             vectors = _vectors([candidate.text for candidate in candidates], embedder)
         except (Unavailable, Deferred) as error:
             log.warning("embedder.unavailable", reason=str(error), hint="facts are compared by their text alone")
-            vectors = missing
         policy = self.context.policy.for_embedder(embedder.id)
         learn_context = LearnContext(scope=scope, source=source, policy=policy, at=self.context.clock())
-        try:
-            result, open_ones = self._judged(candidates, vectors, learn_context, embedder)
-        except IndexUnavailable as error:
-            log.warning("vector_index.unavailable", reason=str(error), hint="facts are compared by their text alone")
-            return self._judged(candidates, missing, learn_context, embedder)[0]
+        result, open_ones = self._judged(candidates, vectors, learn_context, embedder)
         # No lock is held during adjudication: facts that others add meanwhile are seen when the texts are judged again.
         adjudicator = self.context.adjudicator
         rulings = adjudicator.adjudicate(open_ones, matter=matter) if adjudicator and open_ones else {}

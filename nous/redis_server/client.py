@@ -6,20 +6,18 @@ RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it ha
 
 import re
 from pathlib import Path
-from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 import redis
-from redis import exceptions
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.connection import UnixDomainSocketConnection, parse_url
 from redis.retry import Retry
 from typing_extensions import override
 
-from nous.domain.errors import Fatal, Misconfigured, NousError, Unavailable
+from nous.domain.errors import Misconfigured, NousError, Unavailable
 from nous.redis_server import embedded
 from nous.redis_server.data_dir import locate
-from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed, translated
+from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed
 from nous.settings.model import EMBEDDED, Settings
 
 _TLS = (
@@ -27,7 +25,6 @@ _TLS = (
     "server wants one (&ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem); "
     "connect by a name that stands in the server's certificate"
 )
-_VECTOR_SETS = 'set index.url to a Redis of version 8 or later, or index.engine to "memory"'
 _TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 SOCKET_TIMEOUT = 15.0  # seconds to wait for a reply. Blocking commands have to block for less
@@ -156,55 +153,3 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
             f"no server answers at {url} ({error}); start it, or correct redis_url (NOUS_REDIS_URL)"
         ) from None
     return client
-
-
-class Engine:
-    """Lazy client for the server of `index.url`, by default the main one; thread-safe."""
-
-    def __init__(self, settings: Settings) -> None:
-        own = settings.index.url
-        self._settings = settings.model_copy(update={"redis_url": own}) if own else settings
-        self._lock = Lock()
-        self._client: redis.Redis | redis.RedisCluster | None = None
-
-    def __call__(self) -> redis.Redis | redis.RedisCluster:
-        """Return a client for idempotent commands. Raises `Unavailable` or `Misconfigured`."""
-        with self._lock:
-            if self._client is None:
-                self._client = self._connected()
-            return self._client
-
-    def close(self) -> None:
-        """Close the connections that were opened."""
-        if self._client:
-            self._client.close()
-
-    def _connected(self) -> redis.Redis | redis.RedisCluster:
-        client = connect(self._settings)
-        with translated():
-            is_cluster = client.info("server").get("redis_mode") == "cluster"
-        found = _cluster(self._settings.redis_url) if is_cluster else client
-        try:
-            with translated():
-                cast("Any", found).execute_command("VCARD", f"{self._settings.prefix}:candidates")
-        except Misconfigured:
-            found.close()
-            raise
-        except Fatal as error:
-            found.close()
-            where = masked(address(self._settings))
-            raise Misconfigured(f"the server at {where} has no vector sets ({error}): {_VECTOR_SETS}") from error
-        return found
-
-
-def _cluster(url: str) -> redis.RedisCluster:
-    try:
-        return redis.RedisCluster.from_url(
-            url,
-            protocol=2,
-            decode_responses=False,
-            socket_timeout=SOCKET_TIMEOUT,
-            socket_connect_timeout=SOCKET_TIMEOUT,
-        )
-    except exceptions.RedisClusterException as error:
-        raise Unavailable(f"the cluster at {masked(url)} does not answer: {error}") from error

@@ -230,25 +230,3 @@ class Resummarizer(PeriodicTask):
         # The commit conflicted although the edition is unchanged: the session is being erased.
         self.bus.apply(Effects(writes=(expected, RemoveFromResummaries(scope=scope, episode_id=episode_id))))
         return False
-
-
-@dataclass(eq=False)
-class PlugInNotice(PeriodicTask):
-    """Logs plug-ins that were installed after this process began; it runs without them."""
-
-    name = "plug_in_notice"
-
-    installed: Callable[[], frozenset[str]]
-    _known: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._known = self.installed()
-
-    @override
-    def run_once(self) -> float:
-        found = self.installed()
-        for name in sorted(found - self._known):
-            log.warning("plug_in.appeared", plug_in=name, hint="restart this process to use it")
-        self._known |= found
-        return self.interval

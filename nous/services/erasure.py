@@ -108,11 +108,9 @@ class Eraser:
         removed = self._remove(act, tombstones)
         self.stores.bus.purge()
         is_all = act.wanted(met).everything
-        if is_all or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
-            if self.stores.indexes:
-                self.stores.indexes.erase(act.scope)
-            if not is_all:
-                self.on_rewritten(act.scope)
+        is_rewritten = removed.counts.keys() & REWRITTEN or (known and not known.is_done)
+        if is_rewritten and not is_all:
+            self.on_rewritten(act.scope)
         is_off_disk = self.stores.bus.purge_files()
         tombstones.close()
         receipt = self._receipt(act, removed, known)

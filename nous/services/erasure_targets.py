@@ -14,7 +14,6 @@ from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
 from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
-from nous.knowledge.candidate_index import CandidateIndexes
 from nous.knowledge.erase import Erased, without, without_fact, without_session
 from nous.llm.state import ResponseStore
 from nous.pipeline.fact_learner import RULINGS
@@ -29,14 +28,14 @@ _SPENT = "how many tokens the scope has used, for a week"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """All stores to erase from; *indexes* is None if each process keeps its own."""
+    """All stores to erase from."""
 
     tombstones: RedisTombstones
     bus: RedisBusErasure
     jobs: RqErasure
     store: RedisErasure
     responses: ResponseStore
-    indexes: CandidateIndexes | None = None
+    indexes: None = None
 
 
 class LogMatches(NamedTuple):

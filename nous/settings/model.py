@@ -2,7 +2,6 @@
 
 import os
 import re
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -66,9 +65,9 @@ def _compilable(pattern: str) -> str:
     return pattern
 
 
-def _known_server(url: str, *, schemes: tuple[str, ...] = _SERVERS) -> str:
-    if not url.startswith(schemes):
-        raise ValueError(f"should begin with one of {', '.join(schemes)}")
+def _known_server(url: str) -> str:
+    if not url.startswith(_SERVERS):
+        raise ValueError(f"should begin with one of {', '.join(_SERVERS)}")
     return url
 
 
@@ -94,7 +93,6 @@ Seconds = Annotated[float, BeforeValidator(_in_seconds), Field(gt=0)]
 WholeSeconds = Annotated[int, BeforeValidator(_in_seconds), Field(gt=0)]
 Cosine = Annotated[float, Field(gt=0, le=1)]
 Patterns = Annotated[tuple[Annotated[str, AfterValidator(_compilable)], ...], BeforeValidator(_patterns)]
-Elsewhere = Annotated[str, AfterValidator(partial(_known_server, schemes=_SERVERS[1:]))]
 
 
 class SettingsGroup(BaseModel):
@@ -156,14 +154,8 @@ class DedupSettings(SettingsGroup):
     near: Cosine = 0.80
     equal: Cosine = 0.65
     one_sided: Cosine | None = None
-    scorer: Directory | None = None
     ask_model: bool = True
     cap: PositiveInt = MOST_CANDIDATES
-
-
-class IndexSettings(SettingsGroup):
-    engine: Literal["memory", "vector-sets"] = "memory"
-    url: Elsewhere | None = Field(default=None, repr=False)
 
 
 class RetentionSettings(SettingsGroup):
@@ -233,7 +225,6 @@ class Settings(SettingsGroup):
     embed: EmbedSettings = EmbedSettings()
     summary: SummarySettings = SummarySettings()
     dedup: DedupSettings = DedupSettings()
-    index: IndexSettings = IndexSettings()
     retention: RetentionSettings = RetentionSettings()
     publish: PublishSettings = PublishSettings()
     redact: RedactSettings = RedactSettings()

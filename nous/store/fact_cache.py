@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
-from nous.knowledge.candidate_index import CandidateIndex, CandidateIndexes
 from nous.knowledge.fact_index import FactIndex
 from nous.store.base import (
-    NO_VECTORS,
     AnchoredSummaries,
     Episodes,
     EpisodeVectors,
@@ -30,7 +28,6 @@ _PAGE = 8192  # rows read in one request: with their vectors some 20 MB
 
 @dataclass(slots=True)
 class _CachedScope:
-    index: CandidateIndex | None
     lock: RLock = field(default_factory=RLock)
     knowledge: FactIndex | None = None
     scope_index: "ScopeIndex | None" = None
@@ -38,9 +35,8 @@ class _CachedScope:
     def caught_up(self, log: FactLog, scope: Scope, embedder: Embedder) -> FactIndex:
         """Return the index with new rows of the log; rebuilt if the log is another or reading fails."""
         known, self.knowledge = self.knowledge, None
-        made_by = NO_VECTORS if self.index else embedder.id
         while True:
-            added = log.read(scope, after=known.version if known else None, embedder=made_by, limit=_PAGE)
+            added = log.read(scope, after=known.version if known else None, embedder=embedder.id, limit=_PAGE)
             if known is None or added.complete:
                 known, self.scope_index = self._empty(log, scope, embedder), None
             known.extend(added.rows, added.vectors, slots=added.slots)
@@ -53,16 +49,15 @@ class _CachedScope:
 
     def _empty(self, log: FactLog, scope: Scope, embedder: Embedder) -> FactIndex:
         fetch = partial(log.vectors, scope, embedder=embedder.id, dim=embedder.dim)
-        return FactIndex(embedder_id=embedder.id, dim=embedder.dim, index=self.index, fetch=fetch)
+        return FactIndex(embedder_id=embedder.id, dim=embedder.dim, fetch=fetch)
 
 
 class FactCache:
     """LRU cache of fact indexes by scope and embedder, shared by the threads of a process."""
 
-    def __init__(self, *, scopes: int = 64, indexes: CandidateIndexes | None = None) -> None:
-        """Cache the last *scopes* scopes, with their vectors unless *indexes* holds these."""
+    def __init__(self, *, scopes: int = 64) -> None:
+        """Cache the last *scopes* scopes, with their vectors."""
         self._most = scopes
-        self.indexes = indexes
         self._lock = Lock()
         self._scopes: OrderedDict[tuple[Scope, str, int], _CachedScope] = OrderedDict()
 
@@ -87,8 +82,7 @@ class FactCache:
         key = scope, embedder.id, embedder.dim
         with self._lock:
             if key not in self._scopes:
-                of = self.indexes.of if self.indexes else None
-                self._scopes[key] = _CachedScope(of(scope, embedder=embedder.id, dim=embedder.dim) if of else None)
+                self._scopes[key] = _CachedScope()
             self._scopes.move_to_end(key)
             if len(self._scopes) > self._most:
                 self._scopes.popitem(last=False)

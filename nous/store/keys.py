@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partialmethod
-from hashlib import blake2b
 from urllib.parse import quote, unquote
 from uuid import UUID
 
@@ -80,15 +79,6 @@ class StoreKeys:
         prefix, _, rest = key.partition(":")
         what, _, named = rest.partition(":")
         return what if (prefix, named.partition(":")[0]) == (self.prefix, _scoped(scope)) else None
-
-    def candidates(self, scope: Scope, embedder: str, *, dim: int) -> tuple[str, str]:
-        """Return the keys of a vector set and its watermark; a hash tag puts both into one slot."""
-        tag = blake2b(f"{scope}\n{embedder}\n{dim}".encode(), digest_size=8).hexdigest()
-        return f"{self._of('candidates', scope)}:{{{tag}}}", f"{self._of('candidates-mark', scope)}:{{{tag}}}"
-
-    def candidates_of(self, scope: Scope) -> tuple[str, str]:
-        """Return the prefixes of all vector sets of *scope* and of their watermarks."""
-        return self._beginning("candidates", scope), self._beginning("candidates-mark", scope)
 
     def transcript(self, scope: Scope, session_id: str, *, digest: str) -> str:
         return f"{self.transcripts_of(scope)}{_encoded(session_id)}:{digest}"

@@ -1,7 +1,5 @@
 """`nous down`, on a real server."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,14 +19,3 @@ def test_who_stops_the_server_is_told_who_still_works_with_it(directory: Path, m
 
     assert f"stopped the server of {directory}\n" in result.stdout
     assert "still running, and waiting for a server: 1 worker;" in result.stdout
-
-
-def test_a_worker_that_was_killed_does_not_count_as_running(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOUS_DATA_DIR", str(directory))
-    killed = subprocess.Popen([sys.executable, "-c", ""])
-    killed.wait()
-    worker = Worker(["decision-keeper"], connection=connect_rq(Settings(data_dir=directory)))
-    worker.pid = killed.pid
-    worker.register_birth()
-
-    assert "still running" not in CliRunner().invoke(main, ["down"]).stdout

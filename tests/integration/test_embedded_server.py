@@ -254,14 +254,3 @@ def test_a_server_that_is_slow_is_not_taken_for_dead(directory: Path, monkeypatc
     finally:
         os.kill(pid, signal.SIGCONT)
     assert pid_of(client_of(directory)) == pid
-
-
-@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
-def test_a_command_whose_standard_streams_are_closed_shares_its_server_with_all(directory: Path, closed: str) -> None:
-    """Hooks and daemons start programs in that way."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
-    environment["NOUS_DATA_DIR"] = str(directory)
-    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "nous", "touch", "s1"]
-
-    assert subprocess.run(shell, env=environment, check=False).returncode == 0
-    assert embedded.status(directory).state == "running"

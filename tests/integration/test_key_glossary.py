@@ -30,8 +30,6 @@ RARE = {
     "<p>:closing-sessions": "a session was ended since it was idle, and nobody has dealt with its end yet",
     "<p>:calibrations": "an embedder was measured",
     "<p>:unrefined": "a model could not be asked",
-    "<p>:candidates:<scope>:{<tag>}": "there is an index of vector sets",
-    "<p>:candidates-mark:<scope>:{<tag>}": "there is an index of vector sets",
 }
 """Keys that are there when what they are for has happened."""
 

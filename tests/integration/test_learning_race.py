@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from builders import vector_server
 from builders.knowing import said_twice, twins
 
 from nous.app.container import build
@@ -33,23 +32,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(params=["memory", "vector-sets"])
-def index(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
-    """Settings that choose what proposes the facts to compare with."""
-    if request.param == "memory":
-        yield {}
-        return
-    with vector_server.alone() as url:
-        yield {"NOUS_INDEX__ENGINE": "vector-sets", "NOUS_INDEX__URL": url}
-
-
 def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_nothing(
-    directory: Path, index: dict[str, str]
+    directory: Path,
 ) -> None:
     texts = [text for number in range(FACTS // 2) for text in twins(number)]
     random.Random(7).shuffle(texts)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
-    environment |= {"NOUS_DATA_DIR": str(directory), **index}
+    environment |= {"NOUS_DATA_DIR": str(directory)}
 
     verdicts = Counter(teach_at_once([texts[i::PROCESSES] for i in range(PROCESSES)], environment))
 

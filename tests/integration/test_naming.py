@@ -160,7 +160,7 @@ def test_what_is_decided_is_kept_for_a_session_yet_to_come_without_what_steers_a
     town.settle()
 
     assert (noted.stdout, noted.exit_code) == ("recorded\n", 0)
-    assert "there is no episode of a session 'run-1'" in noted.stderr
+    assert "the next episode of session 'run-1'" in noted.stderr
     [kept] = json.loads(nous("episodes", "--json", *SCOPE).stdout)
     assert [(each["category"], each["description"]) for each in kept["decisions"]] == [
         ("to ol", "We keep  Postgres and make")

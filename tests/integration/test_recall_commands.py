@@ -41,7 +41,7 @@ def test_while_the_embedder_does_not_answer_a_search_goes_by_words_and_says_so(
 def test_a_scope_that_is_not_there_is_refused_by_whatever_would_change_or_carry_it(nous: Nous) -> None:
     nous("facts", "learn", stdin=json.dumps(PORT))
 
-    for command in ("export", "reembed", "reindex"):
+    for command in ("export", "reembed"):
         result = nous(command, "--scope", "nope")
         assert result.stderr.startswith("nous: there is no scope default/default/nope, nor anything of it; ")
         assert result.exit_code == BAD_INPUT

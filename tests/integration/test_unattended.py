@@ -1,4 +1,4 @@
-"""Waiting for sessions ends where only a worker is left that no process runs."""
+"""Who publishes or looks is told which workers no process runs."""
 
 import os
 from pathlib import Path
@@ -10,14 +10,11 @@ from rq import Worker
 
 import workers
 from nous.app.container import Container
-from nous.cli import publish
-from nous.cli.framework import FAILED
 from nous.jobs.base import QueueKind
 from nous.jobs.rq.queue import queue_named
 from nous.services.session_intake import SessionMetadata
 
 CHAT = "User: Which port does service billing use?\n\nAssistant: Billing listens on port 9017 from now on.\n"
-HOURS = "9999"
 
 ECHOER = """
 from dataclasses import dataclass
@@ -43,20 +40,10 @@ def run_elsewhere(container: Container, name: str, *, known_as: str = "") -> Non
     Worker([queue], name=known_as or ours, connection=container.rq_client).register_birth()
 
 
-def test_a_worker_that_no_process_runs_is_named_where_others_run(container: Container) -> None:
-    wanted = {"episode-summarizer", "fact-extractor"}
-    assert publish.unattended(container, wanted) == frozenset()
-
-    run_elsewhere(container, "fact-extractor")
-
-    assert publish.unattended(container, wanted) == {"episode-summarizer"}
-
-
 def test_a_worker_of_rq_does_not_dispatch_so_its_queue_is_unattended(container: Container, nous: Nous) -> None:
     run_elsewhere(container, "episode-summarizer", known_as="episode-summarizer-1")
     container.bus.publish(container.session_intake.of_content(CHAT, SessionMetadata(session_id="s-1")))
 
-    assert publish.unattended(container, {"episode-summarizer"}) == {"episode-summarizer"}
     assert "no process dispatches it: nous worker episode-summarizer" in nous("status").stdout
 
 
@@ -80,19 +67,3 @@ def test_who_publishes_is_told_if_no_process_dispatches(container: Container, no
 
     run_elsewhere(container, "fact-extractor")
     assert "no worker runs yet" not in nous("publish", tmp_path / "chat.txt").stderr
-
-
-def test_it_is_not_waited_for(
-    container: Container, nous: Nous, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(publish, "_RESTART", 0.0)
-    run_elsewhere(container, "fact-extractor")
-    (tmp_path / "chat.txt").write_text(CHAT)
-
-    waited = nous("publish", tmp_path / "chat.txt", "--wait", "--timeout", HOURS)
-
-    assert (
-        "work waits for episode-summarizer, which no process dispatches: nous worker episode-summarizer"
-        in waited.stderr
-    )
-    assert waited.exit_code == FAILED

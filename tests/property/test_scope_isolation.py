@@ -178,7 +178,7 @@ READING = {
     "facts approve": ("facts", "approve", "{fact}"),
     "facts drop": ("facts", "drop", "{fact}"),
 }
-WRITING = {"publish", "watch", "heartbeat", "record-decision", "facts learn", "reprocess", "reembed", "reindex"}
+WRITING = {"publish", "watch", "heartbeat", "record-decision", "facts learn", "reprocess", "reembed"}
 
 
 def _commands(group: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:

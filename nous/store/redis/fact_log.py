@@ -1,10 +1,10 @@
-"""Read fact logs and vectors from Redis; read and set embedders' deduplication thresholds.
+"""Read fact logs and vectors from Redis.
 
 The log is written by `nous.store.redis.plans` and `.erasure`. A read takes one round trip if nothing was
 appended, or nothing with a vector; two otherwise, and three if the log was rewritten.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from nous.domain.errors import Misconfigured, Retryable
@@ -85,19 +85,3 @@ def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersi
     if version.epoch != known.epoch or version.n < known.n:
         return False
     return entries[0].chain == known.chain
-
-
-class RedisCalibrations(StorePart):
-    """Measured thresholds of embedders: configuration, so written without a commit."""
-
-    def thresholds(self) -> Mapping[str, float]:
-        """Return the calibrated cosine by embedder, from which on texts may differ in words."""
-        stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.calibrations)
-        return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
-
-    def keep(self, embedder: str, threshold: float | None) -> None:
-        """Set the threshold of *embedder*, or remove it; processes use it from their next start."""
-        if threshold is None:
-            self._ask("HDEL", self._keys.calibrations, embedder)
-        else:
-            self._ask("HSET", self._keys.calibrations, embedder, str(threshold))

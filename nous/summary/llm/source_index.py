@@ -276,7 +276,7 @@ def without_label(text: str) -> str:
 
 
 def _by_author(text: str, role: str) -> Iterable[SourceTurn]:
-    """Return a segment as one speaker's; what a person has pasted is somebody else's."""
+    """Return a segment as one speaker's; what a person has pasted is not their own."""
     if role not in _PERSONAL:
         return [SourceTurn(text, role)]
     typed, pasted = split(without_label(text))

@@ -111,7 +111,7 @@ class Finishing:
 
 
 def _not_of_this_session(draft: Draft) -> str | None:
-    """Drop from *draft* what programs injected and what this memory answered; return the reason, if there is any."""
+    """Drop what programs injected, and answers of this memory; return the reason, if any."""
     if draft.tool and draft.kind in _OUTPUT and draft.tool.startswith(OWN_TOOLS):
         draft.text = ""
         return "answer of this memory"

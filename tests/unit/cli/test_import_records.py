@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
 import pytest
-from builders.episodes import HOME, episode
+from builders.episodes import HOME
 from builders.fact_rows import learned
 
 from nous.cli.export_import import usable
@@ -35,32 +35,15 @@ def complaints(*records: Episode | Row) -> Sequence[str]:
     """What is said of *records*, between which and after which stands one that can be used."""
     found: list[str] = []
     lines = [line(ExportedRecords(HOME, each)) for record in records for each in (record, fact())]
-    assert len(list(usable(BytesIO(b"".join(lines)), found.append, now=NOW))) == len(lines) - len(found)
+    assert len(list(usable(BytesIO(b"".join(lines)), found.append))) == len(lines) - len(found)
     return found
-
-
-@pytest.mark.parametrize(
-    "late",
-    [
-        fact(said_at=NOW + 2 * DAY),
-        fact(said_at=None, learned_at=NOW + 2 * DAY),
-        again(said_at=NOW + 2 * DAY),
-        replace(episode("late"), ended_at=NOW + 2 * DAY),
-    ],
-)
-def test_what_was_said_in_the_future_is_refused(late: Episode | Row) -> None:
-    assert complaints(late) == ["line 1: a time in it is in the future, so it would outrank all others until then"]
-
-
-def test_clocks_may_differ_by_a_day() -> None:
-    assert complaints(fact(said_at=NOW + DAY), again(said_at=NOW + DAY), replace(episode(), ended_at=NOW + DAY)) == []
 
 
 def test_a_record_of_another_scope_than_its_line_is_refused() -> None:
     found: list[str] = []
     raw = line(ExportedRecords(Scope(project="elsewhere"), fact()))
 
-    assert list(usable(BytesIO(raw), found.append, now=NOW)) == []
+    assert list(usable(BytesIO(raw), found.append)) == []
     assert found == [f"line 1: the line is of scope default/default/elsewhere, its record of {HOME}"]
 
 
@@ -75,6 +58,6 @@ def test_a_line_that_is_too_long_for_a_record_ends_the_import_before_it_fills_th
     endless = BytesIO(b"\n" + b"x" * 35_000_000)
 
     with pytest.raises(BadInput, match="line 2 has more than 10,000,000 bytes, and no record has that many"):
-        list(usable(endless, lambda _: None, now=NOW))
+        list(usable(endless, lambda _: None))
 
     assert endless.tell() == 10_000_002

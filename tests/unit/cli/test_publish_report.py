@@ -26,8 +26,7 @@ def test_all_of_the_reason_is_told_of_what_failed_with_its_session_and_of_what_i
         location = EventLocation(where=where, reason=why)
         chains[event.id] = [ChainStep(worker="episode-summarizer", event_id=event.id, location=location)]
 
-    assert list(troubles(submitted, chains, missing=["greeter"])) == [
+    assert list(troubles(submitted, chains)) == [
         f"b.txt, session b: dead: {WHY}",
-        "work waits for greeter, which no process dispatches: nous worker greeter",
         "1 not finished yet; `nous status SESSION` shows where it is",
     ]

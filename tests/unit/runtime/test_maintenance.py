@@ -13,7 +13,7 @@ from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
 from nous.domain.events import SessionEnded
-from nous.runtime.maintenance import Auditor, PlugInNotice, SessionMaintenanceLoop, StreamTrimmer
+from nous.runtime.maintenance import Auditor, SessionMaintenanceLoop, StreamTrimmer
 from nous.services.session_lifecycle import RecoveryAction
 
 TOY = Subscription("toy", SessionEnded)
@@ -163,18 +163,3 @@ def test_what_is_older_than_it_is_to_stay_goes_from_both_lanes(ended: Any, clock
 
     assert early == [3, 3]
     assert [backlog.length for backlog in bus.backlogs(SUMMARIZER)] == [1, 1]
-
-
-def test_a_plug_in_that_appears_is_logged_once_with_what_to_do() -> None:
-    installed = {"nous.workers: fact-extractor"}
-    notice = PlugInNotice(lambda: frozenset(installed), interval=60)
-
-    with capture_logs() as logs:
-        waits = [notice.run_once()]
-        installed.add("nous.workers: greeter")
-        waits += [notice.run_once(), notice.run_once()]
-
-    assert waits == [60] * 3
-    assert [(line["event"], line["plug_in"], line["hint"]) for line in logs] == [
-        ("plug_in.appeared", "nous.workers: greeter", "restart this process to use it")
-    ]

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import NoReturn
 from uuid import uuid5
 
 import pytest
@@ -15,9 +14,7 @@ from nous.domain.effects import Effects
 from nous.domain.episode import NAMESPACE, CandidateFact
 from nous.domain.errors import Deferred
 from nous.domain.events import Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
-from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.candidate_index import IndexUnavailable
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.verdict import Policy
 from nous.pipeline.worker import WorkerContext
@@ -27,19 +24,6 @@ from nous.summary.decisions import announcement
 from workers import fact_embedder, fact_extractor
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class Lost:
-    """An index that does not answer."""
-
-    def of(self, scope: Scope, *, embedder: str, dim: int) -> "Lost":
-        del scope, embedder, dim
-        return self
-
-    def near(self, *_: object, **__: object) -> NoReturn:
-        raise IndexUnavailable("nobody looked")
-
-    rebuild = erase = near
 
 
 class Scene:
@@ -147,14 +131,3 @@ def test_one_text_that_the_embedder_refuses_costs_the_others_nothing() -> None:
     assert sum(isinstance(event, FactLearned) for event in events) == 3
     assert scene.waiting() == ["The poison is in the cellar"]
     assert scene.repair() == []
-
-
-def test_while_the_index_is_out_facts_are_kept_and_wait_to_be_compared() -> None:
-    scene = Scene(Moody(), FactCache(indexes=Lost()))
-
-    events = scene.learn("Tim likes tea", "tim likes tea.")
-
-    assert [type(event) for event in events] == [FactLearned, FactsUnembedded]
-    assert scene.waiting() == ["Tim likes tea"]
-    with pytest.raises(Deferred):
-        scene.repair()

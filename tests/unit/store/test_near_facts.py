@@ -1,12 +1,9 @@
-"""What an index of facts promises, asked of each: in this process, and of vector sets on a server and on a cluster."""
+"""Which facts a process finds near a vector, whatever was added, superseded or rewritten meanwhile."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-from builders import vector_server
 from builders.fact_rows import HOME, Named, Vector, append, clustered, learn, learned, superseded, unit
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -15,12 +12,8 @@ from nous.domain.fact import Embedded, LogVersion
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.knowledge.fact_index import FactIndex
-from nous.redis_server.client import Engine
-from nous.settings.model import IndexSettings, Settings
 from nous.store.fact_cache import FactCache
-from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.redis.vector_sets import VectorSets
 
 TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)
 
@@ -29,15 +22,11 @@ TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)
 class Place:
     """A log, and processes that judge by it."""
 
-    url: str | None
     store: MemoryStore = field(default_factory=MemoryStore)
 
     def process(self) -> FactCache:
         """A process that knows nothing yet."""
-        if self.url is None:
-            return FactCache()
-        engine = Engine(Settings(index=IndexSettings(engine="vector-sets", url=self.url)))
-        return FactCache(indexes=VectorSets(engine, StoreKeys("t"), self.store))
+        return FactCache()
 
     def near(
         self,
@@ -53,22 +42,10 @@ class Place:
             return [found.statement.text for found in knowledge.near(vector, floor)]
 
 
-@pytest.fixture(scope="module", params=["memory", "server", "cluster"])
-def url(request: pytest.FixtureRequest) -> Iterator[str | None]:
-    with ExitStack() as stack:
-        match request.param:
-            case "memory":
-                yield None
-            case "server":
-                yield stack.enter_context(vector_server.alone())
-            case _:
-                yield stack.enter_context(vector_server.cluster())
-
-
 @pytest.fixture
-def place(url: str | None) -> Place:
-    """A log, and an index of whatever log was there before."""
-    return Place(url)
+def place() -> Place:
+    """A log that has nothing yet."""
+    return Place()
 
 
 def test_the_nearest_come_first_and_nothing_below_the_floor(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""The installation's key for placeholders, and counts of what was redacted, in Redis."""
+"""Keep the key and counts of redaction, and the thresholds of embedders, in Redis."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,7 +12,7 @@ _KEY_BYTES = 16
 
 
 class RedisRedactions(StorePart):
-    """Key and counters on one Redis primary. Users that may only publish need the rules of `deploy/acl`."""
+    """Key and counters of redaction. Users that may only publish need the rules of `deploy/acl`."""
 
     def key(self) -> bytes | None:
         """Return the key, made by the first who asks; None for a user that may not read it."""
@@ -33,3 +33,19 @@ class RedisRedactions(StorePart):
         stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.redactions)
         places = ((name.decode().partition("/"), int(count)) for name, count in stored.items())
         return {(where, rule): count for (where, _, rule), count in places}
+
+
+class RedisCalibrations(StorePart):
+    """Measured thresholds of embedders: configuration, so written without a commit."""
+
+    def thresholds(self) -> Mapping[str, float]:
+        """Return the calibrated cosine by embedder, from which on texts may differ in words."""
+        stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.calibrations)
+        return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
+
+    def keep(self, embedder: str, threshold: float | None) -> None:
+        """Set the threshold of *embedder*, or remove it; processes use it from their next start."""
+        if threshold is None:
+            self._ask("HDEL", self._keys.calibrations, embedder)
+        else:
+            self._ask("HSET", self._keys.calibrations, embedder, str(threshold))
