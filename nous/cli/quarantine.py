@@ -34,7 +34,7 @@ class _Kept(NamedTuple):
 @json_option
 @click.pass_obj
 def quarantined(app: App, *, scope: Scope, as_json: bool) -> None:
-    """List facts that an injected instruction may have made. None of them is learned or shown to an agent.
+    """List facts that an injected instruction may have made. None of them is learned.
 
     A tool, a page or an agent said them, and they order something, weaken security, address the agent or try to change
     its memory. `facts approve` learns one as your word, and `facts drop` refuses it for good.
@@ -50,7 +50,10 @@ def quarantined(app: App, *, scope: Scope, as_json: bool) -> None:
 @scope_option
 @click.pass_obj
 def approve(app: App, fact: str, *, scope: Scope) -> None:
-    """Learn quarantined FACT as your word. Give the id that `facts quarantined` prints, or a prefix."""
+    """Learn quarantined FACT as your word.
+
+    Give the id that `facts quarantined` prints, or a prefix.
+    """
     found = _named(app.container, scope, fact)
     candidate = replace(found.fact.candidate, trust=Trust.USER)
     [decision, *_] = teach(app.container, scope, found.episode.session_id, [candidate])

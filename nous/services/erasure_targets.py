@@ -35,7 +35,6 @@ class Stores:
     jobs: RqErasure
     store: RedisErasure
     responses: ResponseStore
-    indexes: None = None
 
 
 class LogMatches(NamedTuple):

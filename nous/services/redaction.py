@@ -158,8 +158,6 @@ class StoredRedactor:
             second.run(self.stores.store, dry_run=dry_run)
         self._drop_answers(receipt)
         if not dry_run and receipt.changed:
-            if self.stores.indexes and receipt.changed[LOG_ROWS]:
-                self.stores.indexes.erase(scope)
             receipt.is_off_disk = self.stores.bus.purge_files()
         receipt.uploads = self.stores.store.uploads(scope)
         receipt.entries = self._entries(scope)
