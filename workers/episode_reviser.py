@@ -129,11 +129,13 @@ def revised(
 ) -> Episode:
     """Return the next edition of *stored*; its key points stay if the model returns none."""
     summary = understood.summary
+    decided, apart = decided_facts(summary_input.decisions)
     return replace(
         stored,
         edition=stored.edition + 1,
         summary=replace(summary, key_points=summary.key_points or stored.summary.key_points),
-        candidate_facts=(*decided_facts(summary_input.decisions), *understood.candidate_facts),
+        candidate_facts=(*decided, *understood.candidate_facts),
+        quarantined=(*apart, *understood.quarantined),
         decisions=summary_input.decisions,
         tier=Tier.LLM,
         model=summarizer.model.id,

@@ -160,10 +160,11 @@ class _Session:
         vetting = QuoteVetting(self.transcript)
         facts, apart = vetting.sorted_out(extract.candidate_facts)
         told = vetting.held_back(extract.summary)
+        decided, apart_too = decided_facts(self.decisions)
         return self._episode(
             summary=told.summary,
-            candidate_facts=(*decided_facts(self.decisions), *facts),
-            quarantined=apart,
+            candidate_facts=(*decided, *facts),
+            quarantined=(*apart_too, *apart),
             dropped_facts=tuple(sorted(told.dropped.items())),
             tier=Tier.EXTRACTIVE,
             files_touched=extract.files_touched,
@@ -173,16 +174,17 @@ class _Session:
         )
 
     def by_model(self, understood: SummaryResult, summarizer: LlmSummarizer) -> Episode:
+        decided, apart = decided_facts(self.decisions)
         return self._episode(
             summary=understood.summary,
-            candidate_facts=(*decided_facts(self.decisions), *understood.candidate_facts),
+            candidate_facts=(*decided, *understood.candidate_facts),
             tier=Tier.LLM,
             files_touched=tuple(SessionRecord(self.transcript).files),
             model=summarizer.model.id,
             prompt_version=summarizer.prompt.version,
             tokens=understood.tokens,
             dropped_facts=understood.dropped,
-            quarantined=understood.quarantined,
+            quarantined=(*apart, *understood.quarantined),
         )
 
     def _episode(self, **fields: Any) -> Episode:

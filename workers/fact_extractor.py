@@ -99,8 +99,9 @@ class FactExtractor:
         return Effects(writes=(lesson.append, *findable.writes), events=(*events, *findable.events))
 
     def _unplanted(self, event: EpisodeSummarized) -> tuple[CandidateFact, ...]:
-        """Return the candidates without instructions; our own summarizer has checked its own."""
-        if event.source.startswith("nous/"):
+        """Return the candidates without instructions; those of a stored episode were checked."""
+        episode = self._context.episodes.get(event.scope, event.episode_id)
+        if episode and set(event.candidate_facts) <= set(episode.candidate_facts):
             return event.candidate_facts
         kept, count = without_instructions(event.candidate_facts)
         if count:

@@ -56,8 +56,10 @@ def approve(app: App, fact: str, *, scope: Scope) -> None:
     """
     found = _named(app.container, scope, fact)
     candidate = replace(found.fact.candidate, trust=Trust.USER)
-    [decision, *_] = teach(app.container, scope, found.episode.session_id, [candidate])
-    say(f"approved: {one_line(decision.text)}  {decision.fact.id}")
+    decisions = teach(app.container, scope, found.episode.session_id, [candidate])
+    if not decisions:
+        raise NotFound(f"the fact was dropped meanwhile: {one_line(candidate.text)}")
+    say(f"approved: {one_line(decisions[0].text)}  {decisions[0].fact.id}")
 
 
 @click.command()

@@ -1,5 +1,6 @@
 """Extract candidate facts from a summary and excerpt: by LLM, or by heuristics as fallback."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -53,8 +54,9 @@ class LlmFactExtractor:
         sure = [fact for fact in said.value if fact.confidence >= LEAST_SURE]
         sound = grounded(sure, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
         unsure = len(said.value) - len(sure)
-        if unsure or sound.dropped:
-            log.info("fact_extraction.facts_dropped", unsure=unsure, dropped=dict(sound.dropped))
+        if unsure or sound.dropped or sound.quarantined:
+            dropped = Counter(dict(sound.dropped)) + Counter(each.reason for each in sound.quarantined)
+            log.info("fact_extraction.facts_dropped", unsure=unsure, dropped=dict(dropped))
         return _capped(sound.facts)
 
     def by_itself(self, summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:

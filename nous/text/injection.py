@@ -40,8 +40,8 @@ def aims(text: str, *, of_agent: bool = False, is_typed: bool = False) -> frozen
         said = _QUOTE.sub(" ", said)
     strong = {aim for aim in Aim if _says(aim, said)}
     plain = {aim for aim in Aim if _says(aim, said, kind="plain")}
-    if _says("reports", said):
-        strong, plain = strong - _TOLD, plain - _TOLD - {Aim.FUTURE_ORDER}
+    if _says("reports", said) and Aim.FUTURE_ORDER not in plain:
+        strong, plain = strong - _TOLD, plain - _TOLD
     if not of_agent:
         return frozenset(strong if is_typed else strong | plain)
     if Aim.FUTURE_ORDER in plain:
@@ -49,10 +49,19 @@ def aims(text: str, *, of_agent: bool = False, is_typed: bool = False) -> frozen
     return frozenset(strong - _TOLD if is_english(text) else strong)
 
 
+RULES = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY, Aim.FUTURE_ORDER, Aim.SPEAKS_FOR_USER})
+"""Aims of lines that people type too, where they forbid such a thing."""
+
 _TOLD = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY})
 """What agents work on and tell of; from them, it is an instruction only where they make an order of it."""
 
+_QUOTATION = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^”\n]*\s[^”\n]*”|«[^»\n]*\s[^»\n]*»")
 _QUOTE = re.compile(r"'[^'\n]{8,}'|\"[^\"\n]{8,}\"|“[^”\n]{8,}”|`[^`\n]{8,}`")
+
+
+def unquoted(text: str) -> str:
+    """Return *text* without what it quotes in full: whole sentences, not names."""
+    return _QUOTATION.sub(" ", text)
 
 
 def _says(name: str, text: str, *, kind: str = "strong") -> bool:
@@ -69,7 +78,7 @@ def _patterns() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
 
 
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]"
 )
 _REVERSED = re.compile("[\u202e\u2067]([^\u202c\u2069\n]+)")
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
@@ -82,7 +91,8 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕһԁԛԝвкмнтгАВЕКМНОРСТХУІЈЅαοριντυχηκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "aeopcyxijshdqwbkmhtrABEKMHOPCTXYIJSaopivtuxnkABEZHIKMNOPTYX",
 )
-_MIXED = re.compile(r"\w*(?:[a-zA-Z]\w*[\u0370-\u04ff]|[\u0370-\u04ff]\w*[a-zA-Z])\w*")
+_WORD = re.compile(r"\w+")
+_LATIN, _LOOKALIKE = re.compile("[a-zA-Z]"), re.compile("[\u0370-\u04ff]")
 
 
 _WIDE = re.compile("[\uff21-\uff3a\uff41-\uff5a]{2,}(?:[^\n]{0,3}[\uff21-\uff3a\uff41-\uff5a]{2,}){2}")
@@ -91,14 +101,21 @@ _WIDE = re.compile("[\uff21-\uff3a\uff41-\uff5a]{2,}(?:[^\n]{0,3}[\uff21-\uff3a\
 def is_disguised(text: str) -> bool:
     """Return whether words of *text* are invisible, reversed, spaced, wide or of two scripts."""
     patterns = (_TAGS, _REVERSED, _SPACED, _WIDE)
-    return any(each.search(text) for each in patterns) or len(_MIXED.findall(text)) > 1
+    return any(each.search(text) for each in patterns) or _mixed(text) > 1
+
+
+def _mixed(text: str) -> int:
+    """Return the number of words of *text* in two scripts."""
+    if text.isascii():
+        return 0
+    return sum(1 for word in _WORD.findall(text) if _LATIN.search(word) and _LOOKALIKE.search(word))
 
 
 def unmasked(text: str) -> str:
     """Return *text* as a reader takes it, with what invisible or encoded characters say."""
     hidden = [*_said_by_tags(text), *(found[1][::-1] for found in _REVERSED.finditer(text))]
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TAGS.sub("", text)))
-    if _MIXED.search(plain):
+    if _mixed(plain):
         plain = plain.translate(_LOOKALIKES)
     plain = _SPACED.sub(lambda found: re.sub(r"(?<=\S)[ .·_-](?=\S)", "", found[0]), plain)
     hidden += _decoded(plain)
@@ -119,12 +136,15 @@ def _decoded(text: str) -> Iterator[str]:
                 yield said
 
 
-_ASCII_SHARE, _FEWEST_FOREIGN = 0.9, 2
+_ASCII_SHARE, _FEWEST_FOREIGN, _SENTENCE = 0.9, 2, 6
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-def is_english(text: str) -> bool:
-    """Return whether *text* is in the language of the patterns, with few words of another."""
+def is_english(text: str, *, is_sentence: bool = False) -> bool:
+    """Return whether *text* is in the language of the patterns, with few words of another.
+
+    A sentence has function words; code and lists may have none.
+    """
     found = [word.casefold() for word in _LETTERS.findall(unmasked(text))]
     letters = sum(map(len, found))
     if sum(c.isascii() for word in found for c in word) < _ASCII_SHARE * letters:
@@ -132,4 +152,6 @@ def is_english(text: str) -> bool:
     idle = words().sets["stopwords"]
     known = sum(word in idle for word in found)
     foreign = sum(map(bool, map(_patterns()["foreign"]["strong"].fullmatch, found)))
+    if is_sentence and known == 0 and len(found) >= _SENTENCE:
+        return False
     return foreign < _FEWEST_FOREIGN or foreign < known

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
-from nous.text.injection import aims, is_disguised
+from nous.text.injection import RULES, aims, is_disguised
 
 Span = tuple[int, int]
 
@@ -15,13 +16,16 @@ _LONG_MESSAGE = 6
 
 _BLOCKS = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
 _LINES = re.compile(
-    r"^(?:>.*|\s*(?:\[?\d{4}-\d\d-\d\d[T ,]|\[?\d\d?:\d\d(?::\d\d)"
+    r"^(?:>.*|[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ,]|\[?\d\d?:\d\d(?::\d\d)"
     r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3} |\{\""
     r"|\[(?:err|out|info|warn\w*|error|debug|user|assistant|agent|system|human|\d+)\]"
-    r"|(?:\w+ )?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[: ]|npm ERR!|Traceback |\s+at |\s*File \").*"
+    r"|(?:\w+ )?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[: ]|npm ERR!|Traceback |[ \t]+at |[ \t]*File \").*"
     r"|</?[a-z][\w-]*[ >].*|(?:Human|Assistant|System|User|AI): .*)$",
     re.MULTILINE | re.IGNORECASE,
 )
+_WITHIN_A_LOG = 4
+_REPLIED = frozenset("><")
+_FORBIDS = re.compile(r"(?<![-\w])(?:never|not?|don['\u2019]t|forbidden|avoid)\b", re.IGNORECASE)
 _LINE = re.compile(r"[^\n]+")
 _QUOTED = re.compile(r"(?<![\w\"])\"[^\"\n]*[.!?]\s[^\"\n]*\"|“[^“”]*[.!?]\s[^“”]*”|«[^«»]*[.!?]\s[^«»]*»")
 
@@ -48,15 +52,19 @@ def pasted_spans(text: str) -> Iterator[Span]:
         yield from (found.span() for found in pattern.finditer(text))
     lines = [found.span() for found in _LINES.finditer(text)]
     yield from lines
-    if len(lines) > 1:  # what stands between two lines of a log belongs to it
-        yield lines[0][0], lines[-1][1]
+    for (start, end), (following, last) in pairwise(lines):
+        # What stands between two lines of a log belongs to it; between two quotations, it is a reply.
+        if text[start] not in _REPLIED and text.count("\n", end, following) <= _WITHIN_A_LOG:
+            yield start, last
     yield from (found.span() for found in _LINE.finditer(text) if is_disguised(found[0]))
     yield from _planted_lines(text)
 
 
 def _planted_lines(text: str) -> Iterator[Span]:
-    """Yield the lines of a longer message that instruct as a page does, and their neighbours."""
+    """Yield the lines of a longer message that instruct as a page does."""
     lines = [found.span() for found in _LINE.finditer(text) if found[0].strip()]
     if len(lines) >= _LONG_MESSAGE:
-        found = [at for at, (start, end) in enumerate(lines) if aims(text[start:end], is_typed=True)]
-        yield from (lines[at] for each in found for at in (each - 1, each, each + 1) if 0 < at < len(lines))
+        told = ((span, text[slice(*span)]) for span in lines[1:])
+        yield from (
+            span for span, line in told if aims(line, is_typed=True) - (RULES if _FORBIDS.search(line) else frozenset())
+        )

@@ -15,6 +15,9 @@ _PROSE = frozenset({"intent", "current_state"})
 """Sections that may be running text; the others are lists by convention."""
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
+_STRUCTURE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|</?)")
+"""Marks that a text could imitate the headings and the end of the notes with."""
+
 _RUN = re.compile("`{3,}")
 
 _ASKED = {
@@ -50,7 +53,7 @@ def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) 
 def _content(id_: str, said: object) -> str:
     """Return *said* as Markdown: a prose section's only text as it is, anything else as bullets."""
     items = cast("list[object]", said) if isinstance(said, list) else [said]
-    texts = [text for each in items if (text := text_of(each))]
+    texts = [_STRUCTURE.sub("", text) for each in items if (text := text_of(each))]
     if id_ in _PROSE and len(texts) == 1:
         return texts[0]
     lines = texts if len(texts) > 1 else [line for text in texts for line in lines_of(text)]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from nous.text.language import patterns, words
+from nous.text.pasted import pasted_spans
 from nous.text.sentences import sentences
 from nous.transcript.model import Entry, Kind
 
@@ -63,7 +64,9 @@ def sentences_of(entry: Entry, place: int) -> tuple[Sentence, ...]:
     """Return the prose sentences of the entry at *place*, without code blocks, tables and tags."""
     is_user = entry.kind is Kind.USER
     is_document = is_user and len(entry.text) > PASTED
-    quotations = [found.span() for found in _QUOTED.finditer(entry.text)] if is_user and not is_document else []
+    quotations: list[tuple[int, int]] = []
+    if is_user and not is_document:
+        quotations = [*(found.span() for found in _QUOTED.finditer(entry.text)), *pasted_spans(entry.text)]
     found: list[Sentence] = []
     for start, end in sentences(entry.text):
         raw = entry.text[start:end]

@@ -67,7 +67,7 @@ def rules(record: SessionRecord) -> Iterator[CandidateFact]:
                 yield fact_of(text, category, confidence, turns=(one.turn,), trust=Trust.USER)
         for one in turn.brief if turn.number <= 1 else ():
             if _can_stand(one) and words().says("obliges", one.text) and names(one.text):
-                yield fact_of(standing_alone(one.text), Category.TECHNICAL, 0.6, turns=(one.turn,))
+                yield fact_of(standing_alone(one.text), Category.TECHNICAL, 0.6, turns=(one.turn,), trust=Trust.WEB)
 
 
 def _can_stand(one: Sentence) -> bool:

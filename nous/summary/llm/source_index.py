@@ -156,7 +156,8 @@ _DECISION = "Decision"
 PASTED = "Pasted"
 """Role of what a person pasted: anyone may have written it, as with a page."""
 
-_PERSONAL = frozenset({"User", _DECISION})
+TYPED = "User"
+_PERSONAL = frozenset({TYPED, _DECISION})
 _MOST_TURNS = 3
 _STEMMED = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|e|'s)\Z")

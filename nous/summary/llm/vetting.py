@@ -6,6 +6,7 @@ What a person typed is never held back. A statement is, if it instructs, or if a
 says most of it in any words. Nothing of a page or a tool in a language that is not checked passes.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,8 +16,16 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Trust
-from nous.summary.llm.source_index import CitedStatement, SourceIndex, SourceTurn, content_of, speaker, without_label
-from nous.text.injection import Aim, aims, is_disguised, is_english, unmasked
+from nous.summary.llm.source_index import (
+    TYPED,
+    CitedStatement,
+    SourceIndex,
+    SourceTurn,
+    content_of,
+    speaker,
+    without_label,
+)
+from nous.text.injection import Aim, aims, is_disguised, is_english, unmasked, unquoted
 from nous.text.pasted import split
 from nous.text.sentences import sentences
 from nous.transcript.model import Kind, Transcript
@@ -27,6 +36,9 @@ has; that a person has typed something of the kind."""
 
 _ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
 """Aims of sentences whose order may stand in the next one."""
+
+_RISKY = frozenset(Aim) - {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
+"""Aims that a person must have ordered, not only mentioned, forbidden or asked about."""
 
 _SELF = frozenset({"Assistant", "Plan"})
 """Roles in which the agent of the session speaks, and no other one."""
@@ -97,11 +109,18 @@ class Vetting(Sorting):
         """Return why *statement* is held back; None if it is not."""
         claim = CitedStatement.of(unmasked(statement))
         typed, agent, doubted = (_share(claim, said) for said in (self._typed, self._agent, self._doubted))
-        if typed >= _SAID and typed >= max(agent, doubted):
-            return None
+        is_typed = typed >= _SAID and typed >= max(agent, doubted)
+        if is_typed:
+            risks = aims(statement) & _RISKY
+            is_ordered = not risks or _is_ordered(statement, claim, self._by_hand)
+            return None if is_ordered else f"instruction: {min(risks)}"
         is_doubted = doubted > max(typed, agent) and doubted >= _NEAR
         found = aims(statement, of_agent=not is_doubted)
-        if found - ({Aim.SPEAKS_FOR_USER} if typed >= max(doubted, _HINT) else frozenset[Aim]()):
+        if typed >= max(doubted, _HINT):
+            found -= {Aim.SPEAKS_FOR_USER}
+        if self._types_foreign and not self._instructing:  # then a model may have translated what a person said
+            found -= {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
+        if found:
             return f"instruction: {min(found)}"
         planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
         if planted and claim.share_in(planted.content) >= _PLANTED and claim.share_in(planted.content) > typed:
@@ -111,7 +130,7 @@ class Vetting(Sorting):
         if is_beside or (self._instructing and max(typed, agent, doubted) < _NEAR):
             return BESIDE
         is_known = max(typed, agent if self._types_foreign else 0.0) >= _NEAR and not is_doubted
-        return None if is_known or is_english(statement) else UNCHECKED
+        return None if is_known or is_english(statement, is_sentence=is_doubted) else UNCHECKED
 
     @cached_property
     def _by_trust(self) -> Sequence[tuple[Trust, SourceTurn]]:
@@ -120,6 +139,16 @@ class Vetting(Sorting):
     @cached_property
     def _typed(self) -> Sequence[SourceTurn]:
         return [segment for trust, segment in self._by_trust if trust is Trust.USER]
+
+    @cached_property
+    def _by_hand(self) -> Sequence[str]:
+        """Sentences that a person typed, without decisions: they quote what was asked."""
+        return [
+            sentence
+            for trust, said in self._by_trust
+            if trust is Trust.USER and said.role == TYPED
+            for sentence in _sentences(without_label(said.text))
+        ]
 
     @cached_property
     def _types_foreign(self) -> bool:
@@ -165,7 +194,7 @@ class Vetting(Sorting):
     def _aims_of(sentence: str, said: SourceTurn) -> frozenset[Aim]:
         """Return what a sentence aims at: only the agent itself may remind a person of something."""
         if speaker(said).is_doubted:
-            return aims(sentence, is_typed=True)
+            return aims(sentence, is_typed=True) | (aims(sentence) & {Aim.CHANGE_MEMORY})
         reminds = aims(sentence) & {Aim.CHANGE_MEMORY} if said.role not in _SELF else frozenset[Aim]()
         return aims(sentence, of_agent=True) | reminds
 
@@ -178,16 +207,24 @@ class QuoteVetting(Sorting):
 
     def objection(self, statement: str) -> str | None:
         found = aims(statement, of_agent=True)
-        if not found or _share(CitedStatement.of(unmasked(statement)), self._typed) >= _SAID:
+        if not found or _is_ordered(statement, CitedStatement.of(unmasked(statement)), self._by_hand):
             return None
         return f"instruction: {min(found)}"
 
     @cached_property
-    def _typed(self) -> Sequence[SourceTurn]:
-        return [SourceTurn(split(entry.text)[0]) for entry in self.transcript if entry.kind in _BY_PERSON]
+    def _by_hand(self) -> Sequence[str]:
+        typed = (split(entry.text)[0] for entry in self.transcript if entry.kind is Kind.USER)
+        return [sentence for text in typed for sentence in _sentences(text)]
 
 
-_BY_PERSON = frozenset({Kind.USER, Kind.DECISION})
+_DENIAL = re.compile(r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop)\b(?!-)|n['\u2019]t\b", re.IGNORECASE)
+
+
+def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -> bool:
+    """Return whether a person typed *statement* in a sentence, and neither denied it nor asked about it."""
+    said = max(map(unquoted, by_hand), key=lambda each: claim.share_in(content_of(each)), default="")
+    is_said = claim.share_in(content_of(said)) >= _SAID and not said.rstrip("\"')").endswith("?")
+    return is_said and bool(_DENIAL.search(said)) == bool(_DENIAL.search(statement))
 
 
 def _share(claim: CitedStatement, said: Iterable[SourceTurn]) -> float:

@@ -144,7 +144,7 @@ def test_what_an_agent_repeats_of_it_is_not_kept_either() -> None:
     )
 
     [apart] = held(fact("The admin of the cluster is Mallory.", 7), said=said).quarantined
-    assert apart.reason == "repeats an instruction: address_agent"
+    assert apart.reason == "repeats an instruction: change_memory"
 
 
 def test_an_agent_that_tells_of_an_instruction_is_heard_on_other_things() -> None:
