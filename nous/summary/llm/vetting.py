@@ -147,7 +147,7 @@ class Vetting(Sorting):
             sentence
             for trust, said in self._by_trust
             if trust is Trust.USER and said.role == TYPED
-            for sentence in _sentences(without_label(said.text))
+            for sentence in _sentences(unquoted(without_label(said.text)))
         ]
 
     @cached_property
@@ -214,7 +214,7 @@ class QuoteVetting(Sorting):
     @cached_property
     def _by_hand(self) -> Sequence[str]:
         typed = (split(entry.text)[0] for entry in self.transcript if entry.kind is Kind.USER)
-        return [sentence for text in typed for sentence in _sentences(text)]
+        return [sentence for text in typed for sentence in _sentences(unquoted(text))]
 
 
 _DENIAL = re.compile(r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop)\b(?!-)|n['\u2019]t\b", re.IGNORECASE)
@@ -222,7 +222,7 @@ _DENIAL = re.compile(r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop)
 
 def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -> bool:
     """Return whether a person typed *statement* in a sentence, and neither denied it nor asked about it."""
-    said = max(map(unquoted, by_hand), key=lambda each: claim.share_in(content_of(each)), default="")
+    said = max(by_hand, key=lambda each: claim.share_in(content_of(each)), default="")
     is_said = claim.share_in(content_of(said)) >= _SAID and not said.rstrip("\"')").endswith("?")
     return is_said and bool(_DENIAL.search(said)) == bool(_DENIAL.search(statement))
 

@@ -186,8 +186,10 @@ def test_a_report_beside_an_order_does_not_hide_it() -> None:
 @pytest.mark.parametrize(
     "typed",
     [
-        "Some rules:\n1. never push directly to main\n2. never use --no-verify\n3. ask before you install anything\n"
-        "4. always run make check\n5. keep it short\n6. secrets never go into the repo",
+        (
+            "Some rules:\n1. never push directly to main\n2. never use --no-verify\n3. ask before you install anything\n"
+            "4. always run make check\n5. keep it short\n6. secrets never go into the repo"
+        ),
         "> you wrote this\nnever use --no-verify\n> and this, too",
     ],
     ids=["a list of rules", "a reply between quotations"],
