@@ -25,6 +25,7 @@ _TAG = re.compile(r"<(?P<closing>/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 NOISE = "token"
 """The rule that goes by the look of a word alone."""
 
+_NAMED, _VALUES = ("name", "key", "header"), frozenset({"value", "val"})
 _IDENTIFIER = re.compile(r"(?:id|uuid|signature|hash|digest|etag|cursor|sha\d*)$", re.IGNORECASE)
 """Names of values that look like noise and are no secrets, such as the ids by which results find their calls."""
 
@@ -85,6 +86,10 @@ class Redaction:
     def text(self, text: str) -> str:
         """Return *text* without secrets and private parts; an unclosed part ends with the text."""
         self.depth = 0
+        return self.further(text)
+
+    def further(self, text: str) -> str:
+        """Return *text* as `text` does, as the continuation of the text before it."""
         return self._text(text, "")
 
     def value(self, value: Any) -> Any:
@@ -147,11 +152,18 @@ class Redaction:
             case str():
                 return self._text(value, name)
             case Mapping():
-                return {key: self._value(each, str(key)) for key, each in cast("Mapping[str, Any]", value).items()}
+                return self._mapping(cast("Mapping[str, Any]", value), name)
             case list() | tuple():
-                return [self._value(each, name) for each in cast("list[Any]", value)]
+                items = cast("Sequence[Any]", value)
+                options = ("", *(each.lstrip("-") if str(each).startswith("--") else "" for each in items))
+                return [self._value(each, option or name) for option, each in zip(options, items, strict=False)]
             case _:
                 return value
+
+    def _mapping(self, value: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """Return *value* redacted; `{"name": "PASSWORD", "value": "..."}` is checked as one assignment."""
+        named = next((each for key in _NAMED if isinstance(each := value.get(key), str)), name)
+        return {key: self._value(each, named if key in _VALUES else str(key)) for key, each in value.items()}
 
     def _without_private(self, text: str) -> str:
         kept: list[str] = []

@@ -6,6 +6,7 @@ keywords (Aho-Corasick), and a pattern is tried only where one of its keywords s
 
 import re
 import tomllib
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -161,9 +162,11 @@ def _lower(text: str) -> str:
 def _apart(found: Iterable[Span], text: str) -> Sequence[Span]:
     kept: list[Span] = []
     masked = [each.span() for each in PLACEHOLDER.finditer(text)]
+    ends = [end for _, end in masked]
     for span in sorted(found, key=lambda span: (span.start, -span.end)):
-        is_masked = any(start < span.end and span.start < end for start, end in masked)
-        if not is_masked and (not kept or span.start >= kept[-1].end):
+        at = bisect_right(ends, span.start)
+        is_masked = at < len(masked) and masked[at][0] < span.end
+        if span.end > span.start and not is_masked and (not kept or span.start >= kept[-1].end):
             kept.append(span)
     return kept
 

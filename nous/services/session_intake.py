@@ -116,7 +116,10 @@ class SessionIntake:
         """Return the event of a session given as text or as chat messages. Raises `BadInput`."""
         if not content:
             raise BadInput("the session is empty: it has no messages")
-        content = cast("bytes | str | Messages", self.redact(content))
+        try:
+            content = cast("bytes | str | Messages", self.redact(content))
+        except RecursionError as error:
+            raise BadInput("the session is nested too deeply to be read") from error
         transcript = parse_transcript(content, format=about.format)
         about = _named(about, _stated_id(transcript) or transcript.digest[:32])
         whole = _as_bytes(content)

@@ -99,7 +99,7 @@ def redact_content(content: bytes | str | Sequence[Mapping[str, Any]], redaction
     if isinstance(content, bytes):
         return redact_content(content.decode(errors="surrogateescape"), redaction).encode(errors="surrogateescape")
     if not isinstance(content, str):
-        messages = [redaction.value(dict(message)) for message in content]
+        messages = [redaction.value(message) for message in content]
         repeats = repeats_of(redaction.known)
         return _with_texts(messages, repeats) if repeats else messages
     redacted = "".join(_redacted(content, redaction))
@@ -119,6 +119,7 @@ def _redacted(content: str, redaction: Redaction) -> Iterator[str]:
     if (whole := _redacted_json(content, redaction)) is not None:
         yield whole
         return
+    redaction.depth = 0
     lines = groupby(content.splitlines(keepends=True), key=lambda line: line.lstrip().startswith(("{", "[")))
     for is_json, run in lines:
         yield from _redacted_lines(list(run), redaction, is_json=is_json)
@@ -126,24 +127,31 @@ def _redacted(content: str, redaction: Redaction) -> Iterator[str]:
 
 def _redacted_lines(run: Sequence[str], redaction: Redaction, *, is_json: bool) -> Iterator[str]:
     if not is_json:
-        yield redaction.text("".join(run))
+        yield redaction.further("".join(run))
         return
     for line in run:
-        redacted = _redacted_json(line, redaction)
-        yield redaction.text(line) if redacted is None else redacted
+        redacted = None if redaction.depth else _redacted_json(line, redaction)
+        if redacted is not None:
+            redaction.depth = 0  # a part that is not closed in a message ends with it
+        yield redaction.further(line) if redacted is None else redacted
 
 
 def _redacted_json(text: str, redaction: Redaction) -> str | None:
     """Return JSON *text* redacted; None if it is no JSON object or list."""
     if not text.lstrip().startswith(("{", "[")) or (value := parsed(text.encode(errors="replace"))) is None:
         return None
+    try:
+        new = _redacted_value(value, redaction)
+        return text if new == value else orjson.dumps(new).decode() + text[len(text.rstrip()) :]
+    except (RecursionError, orjson.JSONEncodeError):  # it is nested too deeply
+        return None
+
+
+def _redacted_value(value: Any, redaction: Redaction) -> Any:
+    """Return the content of a session file; each message may open private parts of its own."""
     if isinstance(value, list):
-        new: Any = [redaction.value(each) for each in cast("list[Any]", value)]
-    elif isinstance(messages := value.get("messages"), list):
+        return [redaction.value(each) for each in cast("list[Any]", value)]
+    if isinstance(messages := value.get("messages"), list):
         rest = redaction.value({**value, "messages": None})
-        new = {**rest, "messages": [redaction.value(each) for each in cast("list[Any]", messages)]}
-    else:
-        new = redaction.value(value)
-    if new == value:
-        return text
-    return orjson.dumps(new).decode() + text[len(text.rstrip()) :]
+        return {**rest, "messages": [redaction.value(each) for each in cast("list[Any]", messages)]}
+    return redaction.value(value)

@@ -23,6 +23,12 @@ NO_SECRET = re.compile(
 
 _ENTROPY = re.compile(r'entropy\(finding\["secret"\]\) <=? ([\d.]+)')
 _FLAG = "(?i)"
+_TAIL, _NO_MORE = r"""(?:\\?['"\x60]|[\s;]|\\[nr]|$)""", r"(?![A-Za-z0-9_-])"
+"""How most patterns end: only before a quote, blank or semicolon. A sentence or a bracket may go on as well."""
+
+_START, _NOTHING_BEFORE = r"\b", r"(?:\b|(?<=\\[nrt])|(?<=[^\x00-\x7f])|(?<=\[\dm)|(?<=\[\d\dm))"
+"""How many begin: also after an escaped line break, a letter of another script, and a colour of a terminal."""
+
 _HEAD = """\
 # Rules of betterleaks {version} (https://github.com/betterleaks/betterleaks, MIT, see NOTICE), made by
 # tests/checks/redaction_rules.py. Do not edit: rules of nous stand in own.toml.
@@ -55,6 +61,10 @@ def _converted(rules: list[dict[str, Any]]) -> Iterator[str]:
 def for_python(pattern: str) -> str:
     """Return a pattern of RE2 in the syntax of `re`. Raises what `re.compile` raises."""
     pattern = _with_escaped_classes(pattern.replace(r"\z", r"\Z"))
+    if pattern.endswith(_TAIL):
+        pattern = pattern.removesuffix(_TAIL) + _NO_MORE
+    if pattern.startswith(_START):
+        pattern = _NOTHING_BEFORE + pattern.removeprefix(_START)
     while (at := pattern.rfind(_FLAG)) > 0:
         end = _end_of_group(pattern, at + len(_FLAG))
         pattern = pattern[:at] + _in_any_case(pattern[at + len(_FLAG) : end]) + pattern[end:]
