@@ -13,7 +13,7 @@ def entropy(text: str) -> float:
 
 
 _TEMPLATE = re.compile(
-    r"\$\w+|\$[{(].*|!\w+|[<{%@\[].*|.*(?:\.\.\.|…|\*\*\*|\$\{|\{\{).*|(.)\1*|.*://.*|(?:~|\.{0,2})/.*"
+    r"\$\w+|\$[{(].*|![A-Za-z]+|<.*>|[{\[].*|%\(.*|%\w*%|%[a-z]|@[A-Za-z_.]+|.*(?:\.\.\.|…|\*\*\*|\$\{|\{\{).*|(.)\1*|.*://.*|(?:~|\.{0,2})/.*"
     r"|[a-z_.-]{2,40}=[\w.]{0,16}|[\w.-]+:\d{2,5}(?:/.*)?"
     r"|\w[\w.]*[(\[].*|.*\.(?:json|ya?ml|txt|pem|key|env|py|[jt]sx?|md|toml|crt)",
     re.DOTALL,
@@ -51,7 +51,8 @@ def _is_wordy(secret: str) -> bool:
 
 def _is_password(secret: str) -> bool:
     secret = secret.rstrip(_ENDS) or secret
-    is_name = not any(c.isdigit() for c in secret) or "." in secret.strip(".")
+    parts = secret.strip(".").split(".")
+    is_name = not any(c.isdigit() for c in secret) or (len(parts) > 1 and not any(map(str.isdigit, parts)))
     return _is_filled_in(secret) and not (is_name and _is_wordy(secret))
 
 

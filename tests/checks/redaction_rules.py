@@ -23,7 +23,7 @@ NO_SECRET = re.compile(
 
 _ENTROPY = re.compile(r'entropy\(finding\["secret"\]\) <=? ([\d.]+)')
 _FLAG = "(?i)"
-_TAIL, _NO_MORE = r"""(?:\\?['"\x60]|[\s;]|\\[nr]|$)""", r"(?![A-Za-z0-9_-])"
+_TAIL, _NO_MORE = r"""(?:\\?['"\x60]|[\s;]|\\[nr]|$)""", r"(?![A-Za-z0-9_+-])"
 """How most patterns end: only before a quote, blank or semicolon. A sentence or a bracket may go on as well."""
 
 _START, _NOTHING_BEFORE = r"\b", r"(?:\b|(?<=\\[nrt])|(?<=[^\x00-\x7f])|(?<=\[\dm)|(?<=\[\d\dm))"

@@ -6,6 +6,7 @@ import pytest
 
 from nous.domain.episode import CandidateFact, Decision
 from nous.redaction.redactor import Redaction, Redactor, tells_secret
+from nous.redaction.rules import Rule, RuleSet
 
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"  # noqa: S105
 
@@ -79,3 +80,44 @@ def test_a_record_is_redacted_but_for_what_names_something(redaction: Redaction)
 def test_a_statement_of_what_a_secret_is_says_nothing() -> None:
     assert tells_secret("The password is [secret:password:1a2b].")
     assert not tells_secret("Deploy with `KEY=[secret:credential:1a2b] make deploy`.")
+
+
+SENDGRID = "SG." + "aB3dE5gH7jK9mN1pQ2rS4t" + "." + "uV6wX8yZ0aB2cD4eF6gH8iJ0kL2mN4oP6qR8sT0uV2w"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"the key is ({SENDGRID}), use it", SENDGRID),
+        (f"<code>{SENDGRID}</code>", SENDGRID),
+        (f"密钥{SENDGRID}", SENDGRID),
+        (f"out: \\n{SENDGRID}\\n", SENDGRID),
+        (f"\x1b[32m{SENDGRID}\x1b[0m", SENDGRID),
+        ("postgres://app:P@ssw0rd2024x@db:5432/shop", "ssw0rd2024x"),
+        ("DB_PASSWORD=Sommer.2024", "Sommer.2024"),
+        ("--password='!QAZ2wsx'", "QAZ2wsx"),
+        ('"password": "@Berlin2024"', "Berlin2024"),
+        (f"-----BEGIN PRIVATE KEY-----\n-{'Ab3d' * 16}\n-{'Ef5h' * 16}\n------END PRIVATE KEY-----", "Ef5h"),
+    ],
+)
+def test_a_secret_is_found_whatever_stands_around_it(text: str, secret: str) -> None:
+    assert secret not in Redaction(Redactor()).text(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"env": [{"name": "DB_PASSWORD", "value": "Kx9pQ2mmZ8"}]},
+        {"password": {"value": "Kx9pQ2mmZ8"}},
+        {"args": ["mysql", "--password", "Kx9pQ2mmZ8"]},
+    ],
+    ids=["a name and a value", "a value below its name", "an option and its argument"],
+)
+def test_a_value_is_judged_by_the_name_beside_it(value: dict[str, Any]) -> None:
+    assert "Kx9pQ2mmZ8" not in str(Redaction(Redactor()).value(value))
+
+
+def test_a_rule_that_matches_nothing_replaces_nothing() -> None:
+    empty = RuleSet([Rule(id="own", pattern=".*?")])
+
+    assert Redaction(Redactor(rules=lambda: empty)).text("some text") == "some text"

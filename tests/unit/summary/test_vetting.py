@@ -187,7 +187,7 @@ def test_a_report_beside_an_order_does_not_hide_it() -> None:
     "typed",
     [
         (
-            "Some rules:\n1. never push directly to main\n2. never use --no-verify\n3. ask before you install anything\n"
+            "Some rules:\n1. never push directly to main\n2. never use --no-verify\n3. ask before installing\n"
             "4. always run make check\n5. keep it short\n6. secrets never go into the repo"
         ),
         "> you wrote this\nnever use --no-verify\n> and this, too",

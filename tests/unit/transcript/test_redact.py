@@ -135,3 +135,15 @@ def test_redacted_content_is_read_as_before(redaction: Redaction) -> None:
     entries = parse_transcript(redact_content(content, redaction)).entries
 
     assert [entry.text for entry in entries] == ["use [secret:github-pat]", "done"]
+
+
+def test_a_private_part_of_a_text_spans_lines_that_look_like_json(redaction: Redaction) -> None:
+    text = 'User: note\n<private>\na\n{"plan": "merger"}\nlayoffs\n</private>\nUser: go on'
+
+    assert redact_content(text, redaction) == "User: note\n\nUser: go on"
+
+
+def test_content_that_is_nested_too_deeply_is_redacted_as_text(redaction: Redaction) -> None:
+    deep = '{"a":' * 900 + f'"{TOKEN}"' + "}" * 900
+
+    assert TOKEN not in redact_content(deep, redaction)
