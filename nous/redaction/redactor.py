@@ -161,7 +161,7 @@ class Redaction:
                 return value
 
     def _mapping(self, value: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """Return *value* redacted; `{"name": "PASSWORD", "value": "..."}` is checked as one assignment."""
+        """Return *value* redacted; `{"name": ..., "value": ...}` counts as an assignment."""
         named = next((each for key in _NAMED if isinstance(each := value.get(key), str)), name)
         return {key: self._value(each, named if key in _VALUES else str(key)) for key, each in value.items()}
 

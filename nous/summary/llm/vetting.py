@@ -221,7 +221,7 @@ _DENIAL = re.compile(r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop)
 
 
 def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -> bool:
-    """Return whether a person typed *statement* in a sentence, and neither denied it nor asked about it."""
+    """Return whether a person typed *statement*, and neither denied it nor asked about it."""
     said = max(by_hand, key=lambda each: claim.share_in(content_of(each)), default="")
     is_said = claim.share_in(content_of(said)) >= _SAID and not said.rstrip("\"')").endswith("?")
     return is_said and bool(_DENIAL.search(said)) == bool(_DENIAL.search(statement))

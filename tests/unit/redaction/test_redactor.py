@@ -118,6 +118,6 @@ def test_a_value_is_judged_by_the_name_beside_it(value: dict[str, Any]) -> None:
 
 
 def test_a_rule_that_matches_nothing_replaces_nothing() -> None:
-    empty = RuleSet([Rule(id="own", pattern=".*?")])
+    empty = RuleSet([Rule(id="own", pattern="z*")])
 
     assert Redaction(Redactor(rules=lambda: empty)).text("some text") == "some text"
