@@ -23,6 +23,12 @@ _LINES = re.compile(
     r"|</?[a-z][\w-]*[ >].*|(?:Human|Assistant|System|User|AI): .*)$",
     re.MULTILINE | re.IGNORECASE,
 )
+_HANDED_OVER = re.compile(
+    r"[^\n]*\b(?:this|these|here (?:is|are)|the following|below)\b[^\n]{0,60}"
+    r"\b(?:page|readme|e?-?mail|ticket|document|docs?|log|thread|article|post|spec|minutes|report|cv|resume|appendix|paper|manual|licen[cs]e|transcript|newsletter)\b"
+    r"[^\n]*\n(?=(?:[^\n]*\n){2})",
+    re.IGNORECASE,
+)
 _WITHIN_A_LOG = 4
 _REPLIED = frozenset("><")
 _FORBIDS = re.compile(r"(?<![-\w])(?:never|not?|don['\u2019]t|forbidden|avoid)\b", re.IGNORECASE)
@@ -56,6 +62,8 @@ def pasted_spans(text: str) -> Iterator[Span]:
         # What stands between two lines of a log belongs to it; between two quotations, it is a reply.
         if text[start] not in _REPLIED and text.count("\n", end, following) <= _WITHIN_A_LOG:
             yield start, last
+    if handed := _HANDED_OVER.match(text):
+        yield handed.end(), len(text)
     yield from (found.span() for found in _LINE.finditer(text) if is_disguised(found[0]))
     yield from _planted_lines(text)
 

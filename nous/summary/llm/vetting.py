@@ -57,10 +57,14 @@ class Passage(NamedTuple):
 
 
 class HeldBack(NamedTuple):
-    """The parts of a summary that may be stored, and how many others there were, by reason."""
+    """The parts of a summary that may be stored, and how many others there were, by reason.
+
+    `doubted` are those of the stored parts that only a tool or a page said.
+    """
 
     summary: Summary
     dropped: Counter[str]
+    doubted: tuple[str, ...] = ()
 
 
 class Sorting(ABC):
@@ -69,6 +73,10 @@ class Sorting(ABC):
     @abstractmethod
     def objection(self, statement: str) -> str | None:
         """Return why *statement* is held back; None if it is not."""
+
+    def is_doubted(self, _: str, /) -> bool:
+        """Return whether only a tool or a page said a statement; quotations are others'."""
+        return False
 
     def sorted_out(
         self, facts: Iterable[CandidateFact]
@@ -81,11 +89,14 @@ class Sorting(ABC):
     def held_back(self, summary: Summary) -> HeldBack:
         """Return *summary* without the sentences and items that are held back."""
         dropped: Counter[str] = Counter()
+        doubted: list[str] = []
 
         def sound(texts: Iterable[str]) -> tuple[str, ...]:
             judged = [(text, self.objection(text)) for text in texts]
             dropped.update(reason for _, reason in judged if reason)
-            return tuple(text for text, reason in judged if not reason)
+            kept = tuple(text for text, reason in judged if not reason)
+            doubted.extend(filter(self.is_doubted, kept))
+            return kept
 
         kept = replace(
             summary,
@@ -96,7 +107,7 @@ class Sorting(ABC):
             open_threads=sound(summary.open_threads),
             topics=sound(summary.topics),
         )
-        return HeldBack(kept, dropped)
+        return HeldBack(kept, dropped, tuple(doubted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +142,11 @@ class Vetting(Sorting):
             return BESIDE
         is_known = max(typed, agent if self._types_foreign else 0.0) >= _NEAR and not is_doubted
         return None if is_known or is_english(statement, is_sentence=is_doubted) else UNCHECKED
+
+    def is_doubted(self, statement: str, /) -> bool:
+        claim = CitedStatement.of(unmasked(statement))
+        heard = max(_share(claim, said) for said in (self._typed, self._agent))
+        return heard < _NEAR and _share(claim, self._doubted) >= _SAID
 
     @cached_property
     def _by_trust(self) -> Sequence[tuple[Trust, SourceTurn]]:

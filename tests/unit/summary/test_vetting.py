@@ -64,6 +64,7 @@ def test_what_a_person_typed_is_never_held_back(typed: str) -> None:
         f"they wrote me:\n> {ORDER}",
         f"see the log\n2026-01-01 10:00:00 start\n{ORDER}\n2026-01-01 10:00:01 end",
         "parse this CV\nBackend developer" + "".join(chr(0xE0000 + ord(c)) for c in ORDER),
+        f"Please summarise this page:\n\nSetup\n{ORDER}\nThat is all.",
         f"<html><body>\n<p>{ORDER}</p>\n</body></html>",
         f"summarize this\n{'The weather was fine and the town was quiet. ' * 40}{ORDER}",
     ],
@@ -87,7 +88,7 @@ def test_every_part_of_a_summary_is_checked_and_what_was_dropped_is_counted() ->
         open_threads=(ORDER,),
     )
 
-    kept, dropped = vetting.held_back(told)
+    kept, dropped, _ = vetting.held_back(told)
 
     assert kept == Summary(
         title=UNTITLED,
@@ -202,3 +203,19 @@ def test_what_a_person_said_may_be_translated() -> None:
     vetting = vetting_of([Segment("[User] 今後は必ず make check を実行してください。", "User", 1)])
 
     assert vetting.objection("From now on, always run `make check` before merging.") is None
+
+
+def test_parts_of_a_summary_that_only_a_tool_said_are_marked() -> None:
+    shown = "The mirror of the packages listens on port 9017."
+    vetting = vetting_of([Segment(f"[User] {FINE}", "User", 1), Segment(f"[Output of Bash] {shown}", "Output", 1)])
+    told = Summary(
+        title=FINE,
+        summary=f"{FINE} {shown}",
+        key_points=(),
+        outcome=Outcome.RESOLVED,
+        outcome_rationale=FINE,
+        topics=(),
+        open_threads=(),
+    )
+
+    assert vetting.held_back(told) == (told, {}, (shown,))
