@@ -68,7 +68,7 @@ def test_what_a_person_typed_is_never_held_back(typed: str) -> None:
         f"<html><body>\n<p>{ORDER}</p>\n</body></html>",
         f"summarize this\n{'The weather was fine and the town was quiet. ' * 40}{ORDER}",
     ],
-    ids=["fenced", "quoted", "a log", "invisible", "a page", "very long"],
+    ids=["fenced", "quoted", "a log", "invisible", "handed over", "a page", "very long"],
 )
 def test_what_a_person_pasted_counts_as_a_page(pasted: str) -> None:
     vetting = vetting_of([Segment(f"[User] {pasted}", "User", 1)])
