@@ -124,7 +124,7 @@ class Redaction:
         for span in spans:
             self.counts[span.rule] += 1
             secret = text[span.start : span.end]
-            self.known[secret] = placeholder = self.redactor.placeholder(secret, span.rule)
+            placeholder = self.known.setdefault(secret, self.redactor.placeholder(secret, span.rule))
             parts += (text[done : span.start], placeholder)
             done = span.end
         return "".join((*parts, text[done:]))

@@ -29,24 +29,29 @@ class Aim(StrEnum):
     FUTURE_ORDER = "future_order"
 
 
-@lru_cache(maxsize=4096)
 def aims(text: str, *, of_agent: bool = False, is_typed: bool = False) -> frozenset[Aim]:
     """Return the aims of the instructions in *text*, by default of a tool or a page.
 
     *of_agent* leaves out what agents write honestly, and *is_typed* the rules that people type.
     """
+    strong, plain = _aims_of(text)
+    if not of_agent:
+        return strong if is_typed else strong | plain
+    if Aim.FUTURE_ORDER in plain:
+        return strong | (plain & _TOLD)
+    return strong - _TOLD if is_english(text) else strong
+
+
+@lru_cache(maxsize=4096)
+def _aims_of(text: str) -> tuple[frozenset[Aim], frozenset[Aim]]:
+    """Return the aims of *text* by strong and by plain patterns."""
     said = unmasked(text)
     if _says("mentions", said):
         said = _QUOTE.sub(" ", said)
-    strong = {aim for aim in Aim if _says(aim, said)}
-    plain = {aim for aim in Aim if _says(aim, said, kind="plain")}
-    if _says("reports", said) and Aim.FUTURE_ORDER not in plain:
-        strong, plain = strong - _TOLD, plain - _TOLD
-    if not of_agent:
-        return frozenset(strong if is_typed else strong | plain)
-    if Aim.FUTURE_ORDER in plain:
-        return frozenset(strong | (plain & _TOLD))
-    return frozenset(strong - _TOLD if is_english(text) else strong)
+    strong = frozenset(aim for aim in Aim if _says(aim, said))
+    plain = frozenset(aim for aim in Aim if _says(aim, said, kind="plain"))
+    is_report = Aim.FUTURE_ORDER not in plain and _says("reports", said)
+    return (strong - _TOLD, plain - _TOLD) if is_report else (strong, plain)
 
 
 RULES = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY, Aim.FUTURE_ORDER, Aim.SPEAKS_FOR_USER})

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+from nous.redaction.rules import PLACEHOLDER
 from nous.text.language import patterns, words
 from nous.text.pasted import pasted_spans
 from nous.text.sentences import sentences
@@ -100,7 +101,7 @@ def content_words(text: str) -> list[str]:
     """Return the distinctive words of *text*, lower-case, in order, without stop words."""
     known = words()
     idle = known.sets["stopwords"] | known.sets["general"]
-    found = (word.strip(".-+#").lower() for word in _WORD.findall(text))
+    found = (word.strip(".-+#").lower() for word in _WORD.findall(PLACEHOLDER.sub(" ", text)))
     return [word for word in found if len(word) > 1 and word not in idle and not word.isdigit()]
 
 

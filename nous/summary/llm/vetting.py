@@ -46,6 +46,8 @@ _SELF = frozenset({"Assistant", "Plan"})
 UNCHECKED = "no person says so, and it is in a language that is not checked"
 DISGUISED = "hidden or disguised text"
 BESIDE = "neither a person nor the agent says so, and a tool or a page gives instructions"
+_OUTPUTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR})
+_MOST_SHOWN = 4_000  # characters of an output whose words are known: more of them would say any sentence
 UNTITLED = "A session without a title that could be kept"
 
 
@@ -126,7 +128,7 @@ class Vetting(Sorting):
             is_ordered = not risks or _is_ordered(statement, claim, self._by_hand)
             return None if is_ordered else f"instruction: {min(risks)}"
         is_doubted = doubted > max(typed, agent) and doubted >= _NEAR
-        found = aims(statement, of_agent=not is_doubted)
+        found = aims(statement, of_agent=not is_doubted and max(agent, _PLANTED) > doubted)
         if typed >= max(doubted, _HINT):
             found -= {Aim.SPEAKS_FOR_USER}
         if self._types_foreign and not self._instructing:  # then a model may have translated what a person said
@@ -222,10 +224,24 @@ class QuoteVetting(Sorting):
     transcript: Transcript
 
     def objection(self, statement: str) -> str | None:
-        found = aims(statement, of_agent=True)
-        if not found or _is_ordered(statement, CitedStatement.of(unmasked(statement)), self._by_hand):
+        found, risks = aims(statement, of_agent=True), aims(statement, is_typed=True) & _RISKY
+        if not found and not risks:
+            return None
+        claim = CitedStatement.of(unmasked(statement))
+        if not found and self._is_shown(claim):
+            found = risks
+        if not found or _is_ordered(statement, claim, self._by_hand):
             return None
         return f"instruction: {min(found)}"
+
+    def _is_shown(self, claim: CitedStatement) -> bool:
+        """Return whether a tool or a page says most of *claim*."""
+        return any(claim.share_in(content) >= _PLANTED for content in self._shown)
+
+    @cached_property
+    def _shown(self) -> Sequence[frozenset[str]]:
+        outputs = (entry.text for entry in self.transcript if entry.kind in _OUTPUTS)
+        return [content_of(text[:_MOST_SHOWN]) for text in outputs]
 
     @cached_property
     def _by_hand(self) -> Sequence[str]:
@@ -237,10 +253,16 @@ _DENIAL = re.compile(r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop)
 
 
 def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -> bool:
-    """Return whether a person typed *statement*, and neither denied it nor asked about it."""
-    said = max(by_hand, key=lambda each: claim.share_in(content_of(each)), default="")
-    is_said = claim.share_in(content_of(said)) >= _SAID and not said.rstrip("\"')").endswith("?")
-    return is_said and bool(_DENIAL.search(said)) == bool(_DENIAL.search(statement))
+    """Return whether a person typed *statement*; a risky one must be neither denied nor asked."""
+    shares = [(claim.share_in(content_of(said)), said) for said in by_hand]
+    most = max((share for share, _ in shares), default=0.0)
+    is_denied = bool(_DENIAL.search(statement))
+    if most < _SAID or not aims(statement, is_typed=True) & _RISKY:
+        return most >= _SAID
+    return any(
+        share == most and not said.rstrip("\"')").endswith("?") and bool(_DENIAL.search(said)) == is_denied
+        for share, said in shares
+    )
 
 
 def _share(claim: CitedStatement, said: Iterable[SourceTurn]) -> float:
