@@ -169,9 +169,9 @@ def _in_words(decision: FactDecision) -> str:
 
 
 def teach(
-    container: Container, scope: Scope, session: str, candidates: Sequence[CandidateFact]
+    container: Container, scope: Scope, session: str, candidates: Sequence[CandidateFact], *, by: str | None = None
 ) -> Sequence[FactDecision]:
-    """Judge and store *candidates* as said by *session*, all or none.
+    """Judge and store *candidates* as said by *session*, all or none; *by* tells how they were found.
 
     Those that are forgotten meanwhile are skipped.
 
@@ -181,7 +181,9 @@ def teach(
     """
     candidates = container.redaction.record(tuple(candidates), where="learn")
     cause = _cause(scope, session, candidates, container)
-    source = Source(episode_id=cause.episode_id, event_id=cause.id, session_id=session, turns=(), said_at=cause.time)
+    source = Source(
+        episode_id=cause.episode_id, event_id=cause.id, session_id=session, turns=(), said_at=cause.time, by=by
+    )
 
     def prepare() -> tuple[Effects | None, Sequence[FactDecision]]:
         if tombstone := container.tombstones.find(scope, session_name(scope, session)):

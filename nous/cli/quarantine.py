@@ -22,6 +22,8 @@ from nous.knowledge.decision import fact_id
 from nous.knowledge.normalize import exact_form
 from nous.text.sanitize import one_line
 
+_APPROVED = "a person, who approved it in quarantine"
+
 
 class _Kept(NamedTuple):
     id: UUID
@@ -41,7 +43,8 @@ def quarantined(app: App, *, scope: Scope, as_json: bool) -> None:
     """
     found = list(_waiting(app.container, scope))
     rows = ({"id": each.id, **asdict(each.fact), "session": each.episode.session_id} for each in found)
-    empty = f"no fact is kept apart in {scope}{elsewhere(app.container, scope)}"
+    hint = elsewhere(app.container, scope, lambda other: any(_waiting(app.container, other)))
+    empty = f"no fact is kept apart in {scope}{hint}"
     render(rows, (line for each in found for line in _lines(each)), as_json=as_json, empty=empty)
 
 
@@ -56,7 +59,7 @@ def approve(app: App, fact: str, *, scope: Scope) -> None:
     """
     found = _named(app.container, scope, fact)
     candidate = replace(found.fact.candidate, trust=Trust.USER)
-    decisions = teach(app.container, scope, found.episode.session_id, [candidate])
+    decisions = teach(app.container, scope, found.episode.session_id, [candidate], by=_APPROVED)
     if not decisions:
         raise NotFound(f"the fact was dropped meanwhile: {one_line(candidate.text)}")
     say(f"approved: {one_line(decisions[0].text)}  {decisions[0].fact.id}")
@@ -87,9 +90,11 @@ def _waiting(container: Container, scope: Scope) -> Iterator[_Kept]:
 
 
 def _named(container: Container, scope: Scope, name: str) -> _Kept:
-    found = [each for each in _waiting(container, scope) if str(each.id).startswith(name.casefold())]
-    if not found:
-        raise NotFound(f"no fact {name!r} is kept apart in {scope}: `nous facts quarantined` lists what is")
+    def named(there: Scope) -> list[_Kept]:
+        return [each for each in _waiting(container, there) if str(each.id).startswith(name.casefold())]
+
+    if not (found := named(scope)):
+        raise NotFound(f"no fact {name!r} is kept apart in {scope}{elsewhere(container, scope, named)}")
     if len(found) > 1:
         raise BadInput(f"{len(found)} facts have an id that begins with {name!r}")
     return found[0]
