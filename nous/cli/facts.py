@@ -171,7 +171,7 @@ def _in_words(decision: FactDecision) -> str:
 def teach(
     container: Container, scope: Scope, session: str, candidates: Sequence[CandidateFact], *, by: str | None = None
 ) -> Sequence[FactDecision]:
-    """Judge and store *candidates* as said by *session*, all or none; *by* tells how they were found.
+    """Judge and store *candidates* as said by *session*, all or none; *by* found them.
 
     Those that are forgotten meanwhile are skipped.
 
