@@ -23,7 +23,7 @@ PRIVATE = "private-part"
 
 _TAG = re.compile(r"<(?P<closing>/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 NOISE = "token"
-"""The rule that goes by the look of a word alone."""
+"""Rule without keywords: it judges a word by its characters alone."""
 
 _NAMED, _VALUES = ("name", "key", "header"), frozenset({"value", "val"})
 _IDENTIFIER = re.compile(r"(?:id|uuid|signature|hash|digest|etag|cursor|sha\d*)$", re.IGNORECASE)
@@ -31,7 +31,7 @@ _IDENTIFIER = re.compile(r"(?:id|uuid|signature|hash|digest|etag|cursor|sha\d*)$
 
 _LONGEST_RULE = 40
 _ROUNDS = 8
-"""What is left of a text may read as a secret, once one has been replaced: then it is looked through again."""
+"""Most passes over a text: a replacement may join characters to a new match."""
 
 _NAMES = frozenset(
     {"session_id", "agent_id", "scope", "dataref", "version", "digest", "excerpt_digest", "source", "state", "of"}

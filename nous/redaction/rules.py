@@ -22,10 +22,10 @@ _BEFORE, _AFTER = 100, 1_000
 """Characters around a keyword in which a pattern is searched for. A match that reaches the end of them may go on."""
 
 _ENDS_A_SENTENCE = ".:?"
-"""Not counted to a secret: its repeats would not be found, and it tells nothing."""
+"""Punctuation after a secret, not part of it: with it, repeats of the secret would not match."""
 
 PLACEHOLDER = re.compile(r"\[secret:[a-z0-9.-]{1,48}(?::[0-9a-f]{4})?\]")
-"""What stands for a secret: no rule finds anything in it."""
+"""Placeholder of a secret; no rule matches in it."""
 
 
 class Span(NamedTuple):

@@ -145,7 +145,7 @@ def _of_last_session(notes: ContextNotes) -> Iterator[str]:
 
 
 _HARMFUL = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
-"""Aims that no note may have, whoever stored it: episodes of older releases were not checked."""
+"""Aims excluded from all notes: older releases stored episodes without a check."""
 
 
 def _is_harmless(text: str) -> bool:

@@ -58,7 +58,7 @@ RULES = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY, Aim.FUTURE_ORDER, Aim.
 """Aims of lines that people type too, where they forbid such a thing."""
 
 _TOLD = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY})
-"""What agents work on and tell of; from them, it is an instruction only where they make an order of it."""
+"""Aims that an agent also reports on; in its words, they count only in an order."""
 
 _QUOTATION = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^”\n]*\s[^”\n]*”|«[^»\n]*\s[^»\n]*»")
 _QUOTE = re.compile(r"'[^'\n]{8,}'|\"[^\"\n]{8,}\"|“[^”\n]{8,}”|`[^`\n]{8,}`")

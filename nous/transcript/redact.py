@@ -24,7 +24,7 @@ _SHORTEST = 8
 """Characters of a secret by which its repeats are found; a shorter one may be a common word."""
 
 _CUT = ("...", "…", "\n\n... [")
-"""What follows the beginning of a text that was cut."""
+"""Marks at the end of a text that was cut."""
 
 
 def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcript:

@@ -1,4 +1,4 @@
-"""What redaction and the checks for planted instructions cost, and what they replace in sessions without secrets.
+"""CPU of redaction and of the checks for instructions; replacements in sessions without secrets.
 
     python tests/benchmarks/redaction.py [--list] [FILE...]
 

@@ -110,7 +110,7 @@ def secrets(seed: int = 20240611, count: int = 470) -> list[tuple[str, str, str]
 
 
 def parts_of(secret: str) -> list[str]:
-    """What must not be found anywhere: the second half of each long line of the secret, or else all of it."""
+    """Return the parts that must vanish: the second half of each long line, or the whole secret."""
     return [line[len(line) // 2 :] for line in re.split(r"\n|\\n", secret) if len(line) >= 16] or [secret]
 
 

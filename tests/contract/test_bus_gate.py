@@ -1,4 +1,4 @@
-"""The last gate: a bus writes neither events nor effects with a secret, whoever made them."""
+"""The last gate: a bus masks secrets in all events and effects that it writes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What programs inject into prompts and answers is dropped by every reader, and never learned again."""
+"""Every reader drops blocks that programs inject, so nothing in them is learned again."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -42,7 +42,7 @@ def obedient(request: Request) -> str:
 
 
 class Kept(NamedTuple):
-    """What is left of planted instructions: the episodes, what current facts say, and the notes for an agent."""
+    """Traces of planted instructions: episodes, texts of current facts, and notes for an agent."""
 
     episodes: dict[str, Episode]
     facts: set[str]

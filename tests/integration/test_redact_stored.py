@@ -116,7 +116,7 @@ def dumped(container: Container, pattern: str = "*") -> dict[bytes, bytes]:
 
 
 def left(container: Container) -> set[str]:
-    """What holds a secret in the redacted scope."""
+    """Return the keys of the redacted scope that hold a secret."""
     found = keys_with(container.client, TOKEN, PASSWORD, PRIVATE)
     return {key.partition(f":{HOME}")[0] for key in found if str(WORK) not in key}
 

@@ -1,4 +1,4 @@
-"""Who publishes or looks is told which workers no process runs."""
+"""Commands that publish or read name the workers that no process runs."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What planted instructions made is held back, also from a model that obeys them; what people say is not."""
+"""Statements from planted instructions are held back, even of an obedient model; typed ones are kept."""
 
 import pytest
 from builders.injections import injections, look_alikes, vetting_of

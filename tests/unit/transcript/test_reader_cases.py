@@ -1,4 +1,4 @@
-"""What is read from small files of each format: the files and what they say stand in `cases/<format>.toml`.
+"""Entries read from small files of each format, which stand in `cases/<format>.toml`.
 
 A `[[test]]` is a sentence, and each `[[test.case]]` below it an example: the `text` of a file, what is `said` in it,
 and what is `skipped` and how often. Where it matters, `each` names attributes of all entries ("" is None), `header`
