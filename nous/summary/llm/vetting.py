@@ -31,8 +31,7 @@ from nous.text.sentences import sentences
 from nous.transcript.model import Kind, Transcript
 
 _SAID, _PLANTED, _NEAR, _HINT = 0.5, 0.6, 0.3, 0.1
-"""Shares of a statement's words: that a person has typed; that an instruction has; that anything about it
-has; that a person has typed something of the kind."""
+"""Least shares of a statement's words: to count as said; as an instruction's; as near; as a person's topic."""
 
 _ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
 """Aims of sentences whose order may stand in the next one."""
@@ -58,6 +57,22 @@ class Passage(NamedTuple):
     aim: str
 
 
+class Heard(NamedTuple):
+    """Shares of a statement's words that a person, the agent, and a tool or a page said."""
+
+    typed: float
+    agent: float
+    doubted: float
+
+    @property
+    def is_typed(self) -> bool:
+        return self.typed >= _SAID and self.typed >= max(self.agent, self.doubted)
+
+    @property
+    def is_doubted(self) -> bool:
+        return self.doubted > max(self.typed, self.agent) and self.doubted >= _NEAR
+
+
 class HeldBack(NamedTuple):
     """The parts of a summary that may be stored, and how many others there were, by reason.
 
@@ -77,7 +92,7 @@ class Sorting(ABC):
         """Return why *statement* is held back; None if it is not."""
 
     def is_doubted(self, _: str, /) -> bool:
-        """Return whether only a tool or a page said a statement; quotations are others'."""
+        """Return whether only a tool or a page said a statement. A quotation is not doubted."""
         return False
 
     def sorted_out(
@@ -121,34 +136,46 @@ class Vetting(Sorting):
     def objection(self, statement: str) -> str | None:
         """Return why *statement* is held back; None if it is not."""
         claim = CitedStatement.of(unmasked(statement))
-        typed, agent, doubted = (_share(claim, said) for said in (self._typed, self._agent, self._doubted))
-        is_typed = typed >= _SAID and typed >= max(agent, doubted)
-        if is_typed:
-            risks = aims(statement) & _RISKY
-            is_ordered = not risks or _is_ordered(statement, claim, self._by_hand)
-            return None if is_ordered else f"instruction: {min(risks)}"
-        is_doubted = doubted > max(typed, agent) and doubted >= _NEAR
-        found = aims(statement, of_agent=not is_doubted and max(agent, _PLANTED) > doubted)
-        if typed >= max(doubted, _HINT):
+        heard = self._heard(claim)
+        if heard.is_typed:
+            return self._unordered(statement, claim)
+        ordered = self._instruction(statement, heard) or self._repetition(claim, heard)
+        return ordered or self._unconfirmed(statement, claim, heard)
+
+    def is_doubted(self, statement: str, /) -> bool:
+        heard = self._heard(CitedStatement.of(unmasked(statement)))
+        return max(heard.typed, heard.agent) < _NEAR and heard.doubted >= _SAID
+
+    def _heard(self, claim: CitedStatement) -> Heard:
+        return Heard(*(_share(claim, said) for said in (self._typed, self._agent, self._doubted)))
+
+    def _unordered(self, statement: str, claim: CitedStatement) -> str | None:
+        risks = aims(statement) & _RISKY
+        is_held_back = risks and not _is_ordered(statement, claim, self._by_hand)
+        return f"instruction: {min(risks)}" if is_held_back else None
+
+    def _instruction(self, statement: str, heard: Heard) -> str | None:
+        is_agents = not heard.is_doubted and max(heard.agent, _PLANTED) > heard.doubted
+        found = aims(statement, of_agent=is_agents)
+        if heard.typed >= max(heard.doubted, _HINT):
             found -= {Aim.SPEAKS_FOR_USER}
         if self._types_foreign and not self._instructing:  # then a model may have translated what a person said
             found -= {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
-        if found:
-            return f"instruction: {min(found)}"
-        planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
-        if planted and claim.share_in(planted.content) >= _PLANTED and claim.share_in(planted.content) > typed:
-            return f"repeats an instruction: {planted.aim}"
-        beside = max((claim.share_in(each.content) for each in self._instructing), default=0.0)
-        is_beside = is_doubted and beside >= doubted
-        if is_beside or (self._instructing and max(typed, agent, doubted) < _NEAR):
-            return BESIDE
-        is_known = max(typed, agent if self._types_foreign else 0.0) >= _NEAR and not is_doubted
-        return None if is_known or is_english(statement, is_sentence=is_doubted) else UNCHECKED
+        return f"instruction: {min(found)}" if found else None
 
-    def is_doubted(self, statement: str, /) -> bool:
-        claim = CitedStatement.of(unmasked(statement))
-        heard = max(_share(claim, said) for said in (self._typed, self._agent))
-        return heard < _NEAR and _share(claim, self._doubted) >= _SAID
+    def _repetition(self, claim: CitedStatement, heard: Heard) -> str | None:
+        planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
+        if planted and _PLANTED <= claim.share_in(planted.content) > heard.typed:
+            return f"repeats an instruction: {planted.aim}"
+        return None
+
+    def _unconfirmed(self, statement: str, claim: CitedStatement, heard: Heard) -> str | None:
+        beside = max((claim.share_in(each.content) for each in self._instructing), default=0.0)
+        is_beside = heard.is_doubted and beside >= heard.doubted
+        if is_beside or (self._instructing and max(heard) < _NEAR):
+            return BESIDE
+        is_known = max(heard.typed, heard.agent if self._types_foreign else 0.0) >= _NEAR and not heard.is_doubted
+        return None if is_known or is_english(statement, is_sentence=heard.is_doubted) else UNCHECKED
 
     @cached_property
     def _by_trust(self) -> Sequence[tuple[Trust, SourceTurn]]:
@@ -228,15 +255,11 @@ class QuoteVetting(Sorting):
         if not found and not risks:
             return None
         claim = CitedStatement.of(unmasked(statement))
-        if not found and self._is_shown(claim):
+        if not found and any(claim.share_in(content) >= _PLANTED for content in self._shown):
             found = risks
         if not found or _is_ordered(statement, claim, self._by_hand):
             return None
         return f"instruction: {min(found)}"
-
-    def _is_shown(self, claim: CitedStatement) -> bool:
-        """Return whether a tool or a page says most of *claim*."""
-        return any(claim.share_in(content) >= _PLANTED for content in self._shown)
 
     @cached_property
     def _shown(self) -> Sequence[frozenset[str]]:
