@@ -136,7 +136,6 @@ def revised(
         summary=replace(summary, key_points=summary.key_points or stored.summary.key_points),
         candidate_facts=(*decided, *understood.candidate_facts),
         quarantined=(*apart, *understood.quarantined),
-        doubted=understood.doubted,
         decisions=summary_input.decisions,
         tier=Tier.LLM,
         model=summarizer.model.id,

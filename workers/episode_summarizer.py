@@ -185,7 +185,6 @@ class _Session:
             tokens=understood.tokens,
             dropped_facts=understood.dropped,
             quarantined=(*apart, *understood.quarantined),
-            doubted=understood.doubted,
         )
 
     def _episode(self, **fields: Any) -> Episode:

@@ -182,7 +182,7 @@ class Episode:
     `model`, such as `openai:gpt-5-mini`, and `prompt_version` made it; both are None for an extractive one.
     `outcome_turns` are the turns that support the outcome; `is_sure` is false if there is no evidence for it. `made_do`
     says why a summary that a model should have made is extractive. `dropped_facts` counts rejected candidate facts by
-    reason, `quarantined` ones wait for a person. `doubted` are parts of the summary that only a tool or a page said.
+    reason, `quarantined` ones wait for a person.
     """
 
     id: UUID
@@ -216,7 +216,6 @@ class Episode:
     decisions: tuple[Decision, ...] = ()
     dropped_facts: tuple[tuple[str, int], ...] = ()
     quarantined: tuple[QuarantinedFact, ...] = ()
-    doubted: tuple[str, ...] = ()
     made_do: str | None = None
 
     @property

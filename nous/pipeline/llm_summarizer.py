@@ -33,7 +33,6 @@ class SummaryResult:
     tokens: Tokens
     dropped: tuple[tuple[str, int], ...]
     quarantined: tuple[QuarantinedFact, ...] = ()
-    doubted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,6 @@ class LlmSummarizer:
         dropped: Counter[str] = Counter()
         parts: list[Extracted] = []
         apart: list[QuarantinedFact] = []
-        doubted: list[str] = []
         vetting = Vetting(SourceIndex(summary_input))
         for summary, facts in (each.value for each in answers):
             sound = grounded(facts, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
@@ -136,7 +134,6 @@ class LlmSummarizer:
             dropped.update(dict(sound.dropped))
             dropped.update(told.dropped)
             apart += sound.quarantined
-            doubted += told.doubted
             if off := {f"off_{name}": 1 for name in response.off_size(summary)}:
                 self.counters.count(self.model.id, **off)
             parts.append(Extracted(summary=told.summary, candidate_facts=sound.facts, files_touched=(), is_sure=True))
@@ -149,5 +146,4 @@ class LlmSummarizer:
             tokens=sum((each.tokens for each in answers), Tokens()),
             dropped=tuple(sorted(dropped.items())),
             quarantined=tuple(apart),
-            doubted=tuple(doubted),
         )

@@ -135,12 +135,11 @@ def _of_last_session(notes: ContextNotes) -> Iterator[str]:
     elif episode := notes.episode:
         # A transcript without timestamps has no start, and its end is the time of its publication.
         verb = "ended" if episode.started_at else "was published"
-        untold = frozenset(episode.doubted)
-        title = _harmless(episode.summary.title, untold) or episode.session_id
+        title = _harmless(episode.summary.title) or episode.session_id
         yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {_line(title)}"
-        yield f"It is {episode.summary.outcome}: {_harmless(episode.summary.outcome_rationale, untold)}"
-        yield _harmless(episode.summary.summary, untold)
-        told = (each for each in episode.summary.still_open if _is_harmless(each) and each not in untold)
+        yield f"It is {episode.summary.outcome}: {_harmless(episode.summary.outcome_rationale)}"
+        yield _harmless(episode.summary.summary)
+        told = (each for each in episode.summary.still_open if _is_harmless(each))
         yield from (f"- still open: {_line(each)}" for each in told)
 
 
@@ -152,9 +151,9 @@ def _is_harmless(text: str) -> bool:
     return not (aims(text, of_agent=True) & _HARMFUL)
 
 
-def _harmless(text: str, untold: Collection[str]) -> str:
+def _harmless(text: str) -> str:
     found = (text[start:end].strip() for start, end in sentences(text))
-    return _line(" ".join(each for each in found if each not in untold and _is_harmless(each)))
+    return _line(" ".join(each for each in found if _is_harmless(each)))
 
 
 def _closed_up(text: str) -> Iterator[str]:

@@ -54,6 +54,16 @@ def _aims_of(text: str) -> tuple[frozenset[Aim], frozenset[Aim]]:
     return (strong - _TOLD, plain - _TOLD) if is_report else (strong, plain)
 
 
+def addresses(text: str) -> bool:
+    """Return whether *text* speaks to or about a reader; output of a program seldom does."""
+    return _says("addresses", text)
+
+
+def reports_on_document(text: str) -> bool:
+    """Return whether an agent's *text* tells what a page, a file or an output says."""
+    return _says("documents", text)
+
+
 RULES = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY, Aim.FUTURE_ORDER, Aim.SPEAKS_FOR_USER})
 """Aims of lines that people type too, where they forbid such a thing."""
 
@@ -141,22 +151,18 @@ def _decoded(text: str) -> Iterator[str]:
                 yield said
 
 
-_ASCII_SHARE, _FEWEST_FOREIGN, _SENTENCE = 0.9, 2, 6
+_ASCII_SHARE, _FEWEST_FOREIGN = 0.9, 2
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-def is_english(text: str, *, is_sentence: bool = False) -> bool:
-    """Return whether *text* is in the language of the patterns, with few words of another.
-
-    A sentence has function words; code and lists may have none.
-    """
+def is_english(text: str) -> bool:
+    """Return whether *text* is in the language of the patterns, with few words of another."""
     found = [word.casefold() for word in _LETTERS.findall(unmasked(text))]
     letters = sum(map(len, found))
     if sum(c.isascii() for word in found for c in word) < _ASCII_SHARE * letters:
         return False
     idle = words().sets["stopwords"]
     known = sum(word in idle for word in found)
-    foreign = sum(map(bool, map(_patterns()["foreign"]["strong"].fullmatch, found)))
-    if is_sentence and known == 0 and len(found) >= _SENTENCE:
-        return False
+    is_foreign = _patterns()["foreign"]["strong"].fullmatch
+    foreign = sum(not word.isascii() or is_foreign(word) is not None for word in found)
     return foreign < _FEWEST_FOREIGN or foreign < known

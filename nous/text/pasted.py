@@ -31,6 +31,11 @@ _HANDED_OVER = re.compile(
 )
 _WITHIN_A_LOG = 4
 _REPLIED = frozenset("><")
+_WRAPPED = re.compile(
+    r"(?:^[^\n]{50,}[^\s.!?:;][ \t]*\n(?=[ \t]{2,}\S|[\"'(`\u00ab\u201c]?[^\W\d_A-Z]))+[^\n]+", re.MULTILINE
+)
+"""Lines broken in a sentence, at a width: a person who types lets them run on."""
+
 _FORBIDS = re.compile(r"(?<![-\w])(?:never|not?|don['\u2019]t|forbidden|avoid)\b", re.IGNORECASE)
 _LINE = re.compile(r"[^\n]+")
 _QUOTED = re.compile(r"(?<![\w\"])\"[^\"\n]*[.!?]\s[^\"\n]*\"|“[^“”]*[.!?]\s[^“”]*”|«[^«»]*[.!?]\s[^«»]*»")
@@ -65,13 +70,14 @@ def pasted_spans(text: str) -> Iterator[Span]:
     if handed := _HANDED_OVER.match(text):
         yield handed.end(), len(text)
     yield from (found.span() for found in _LINE.finditer(text) if is_disguised(found[0]))
-    yield from _planted_lines(text)
+    yield from _unmarked(text)
 
 
-def _planted_lines(text: str) -> Iterator[Span]:
-    """Yield the lines of a longer message that instruct as a page does."""
+def _unmarked(text: str) -> Iterator[Span]:
+    """Yield lines of a longer message that are broken at a width, or instruct as a page does."""
     lines = [found.span() for found in _LINE.finditer(text) if found[0].strip()]
     if len(lines) >= _LONG_MESSAGE:
+        yield from (found.span() for found in _WRAPPED.finditer(text))
         told = ((span, text[slice(*span)]) for span in lines[1:])
         yield from (
             span for span, line in told if aims(line, is_typed=True) - (RULES if _FORBIDS.search(line) else frozenset())

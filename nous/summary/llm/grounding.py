@@ -17,7 +17,7 @@ from nous.domain.episode import CandidateFact, Category, QuarantinedFact, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.redactor import tells_secret
 from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, content_of, plain, trust_of
-from nous.summary.llm.vetting import Vetting
+from nous.summary.llm.vetting import UNCONFIRMED, Vetting
 from nous.text.sentences import sentences
 
 LONGEST = 4_000
@@ -57,7 +57,9 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
         judged = _judged(fact, session, _letters(canary), prompt)
         if isinstance(judged, Dropped):
             dropped[judged] += 1
-        elif reason := vetting.objection(judged.text):
+        elif (reason := vetting.objection(judged.text)) == UNCONFIRMED:
+            dropped[reason] += 1
+        elif reason:
             apart.append(QuarantinedFact(candidate=judged, reason=reason))
         elif (form := plain(judged.text).replace('"', "").rstrip(" .!;:")) in kept:
             dropped[Dropped.TWICE] += 1

@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 from nous.domain.episode import Trust
 from nous.domain.summary_input import SummaryInput
+from nous.text.injection import reports_on_document
 from nous.text.language import words
 from nous.text.pasted import split
+from nous.text.sentences import sentences
 from nous.transcript.model import WEB_TOOLS
 
 _PLAIN = str.maketrans(
@@ -156,6 +158,12 @@ _DECISION = "Decision"
 PASTED = "Pasted"
 """Role of what a person pasted: anyone may have written it, as with a page."""
 
+REPORTED = "Reported"
+"""Role of what an agent tells of a page or a file: it is the page's word."""
+
+_AGENT = "Assistant"
+_FIRST_PERSON = re.compile(r"\W*(?:I|we)\b", re.IGNORECASE)
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
 TYPED = "User"
 _PERSONAL = frozenset({TYPED, _DECISION})
 _MOST_TURNS = 3
@@ -277,11 +285,33 @@ def without_label(text: str) -> str:
 
 
 def _by_author(text: str, role: str) -> Iterable[SourceTurn]:
-    """Return a segment as one speaker's; what a person has pasted is not their own."""
-    if role not in _PERSONAL:
+    """Return a segment by authors.
+
+    What a person has pasted is not their own, and what an agent tells of a document is the document's.
+    """
+    if role in _PERSONAL:
+        (own, other), author = split(without_label(text)), PASTED
+    elif role == _AGENT:
+        (own, other), author = _reported(text), REPORTED
+    else:
         return [SourceTurn(text, role)]
-    typed, pasted = split(without_label(text))
-    return [SourceTurn(part, who) for part, who in ((typed, role), (pasted, PASTED)) if part]
+    return [SourceTurn(part, who) for part, who in ((own, role), (other, author)) if part]
+
+
+def _reported(text: str) -> tuple[str, str]:
+    """Return an agent's own words, and what it tells of a document.
+
+    That goes from a mention of it to a sentence with "I", or to the next paragraph.
+    """
+    own: list[str] = []
+    told: list[str] = []
+    for paragraph in _PARAGRAPH.split(text):
+        is_told = False
+        for start, end in sentences(paragraph):
+            said = paragraph[start:end]
+            is_told = reports_on_document(said) or (is_told and not _FIRST_PERSON.match(said))
+            (told if is_told else own).append(said)
+    return "\n".join(own), "\n".join(told)
 
 
 _AGENTS = frozenset({"Assistant", "Plan", "Summary", "Sub-agent", "Teammate", "Task"})
@@ -313,4 +343,4 @@ def speaker(segment: SourceTurn) -> Trust:
     if segment.role in _AGENTS:
         return Trust.ASSISTANT
     named = _OUTPUT_OF.match(segment.text)
-    return Trust.WEB if segment.role == PASTED or (named and named[1] in WEB_TOOLS) else Trust.TOOL
+    return Trust.WEB if segment.role in {PASTED, REPORTED} or (named and named[1] in WEB_TOOLS) else Trust.TOOL

@@ -3,7 +3,7 @@
 These are orders of a tool, of a page, or of an agent that repeats them.
 
 What a person typed is never held back. A statement is, if it instructs, or if a sentence of the session that instructs
-says most of it in any words. Nothing of a page or a tool in a language that is not checked passes.
+says most of it in any words. What only a tool or a page says is held back where any of them speaks to a reader.
 """
 
 import re
@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Trust
 from nous.summary.llm.source_index import (
+    PASTED,
+    REPORTED,
     TYPED,
     CitedStatement,
     SourceIndex,
@@ -25,7 +27,7 @@ from nous.summary.llm.source_index import (
     speaker,
     without_label,
 )
-from nous.text.injection import Aim, aims, is_disguised, is_english, unmasked, unquoted
+from nous.text.injection import Aim, addresses, aims, is_disguised, is_english, unmasked, unquoted
 from nous.text.pasted import split
 from nous.text.sentences import sentences
 from nous.transcript.model import Kind, Transcript
@@ -39,12 +41,14 @@ _ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
 _RISKY = frozenset(Aim) - {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
 """Aims that a person must have ordered, not only mentioned, forbidden or asked about."""
 
-_SELF = frozenset({"Assistant", "Plan"})
+_SELF = frozenset({"Assistant", "Plan", REPORTED})
 """Roles in which the agent of the session speaks, and no other one."""
 
+_CALLS = "Tools"
 UNCHECKED = "no person says so, and it is in a language that is not checked"
 DISGUISED = "hidden or disguised text"
 BESIDE = "neither a person nor the agent says so, and a tool or a page gives instructions"
+UNCONFIRMED = "only a tool or a page says so"
 _OUTPUTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR})
 _MOST_SHOWN = 4_000  # characters of an output whose words are known: more of them would say any sentence
 UNTITLED = "A session without a title that could be kept"
@@ -74,14 +78,10 @@ class Heard(NamedTuple):
 
 
 class HeldBack(NamedTuple):
-    """The parts of a summary that may be stored, and how many others there were, by reason.
-
-    `doubted` are those of the stored parts that only a tool or a page said.
-    """
+    """The parts of a summary that may be stored, and how many others there were, by reason."""
 
     summary: Summary
     dropped: Counter[str]
-    doubted: tuple[str, ...] = ()
 
 
 class Sorting(ABC):
@@ -92,8 +92,11 @@ class Sorting(ABC):
         """Return why *statement* is held back; None if it is not."""
 
     def is_doubted(self, _: str, /) -> bool:
-        """Return whether only a tool or a page said a statement. A quotation is not doubted."""
+        """Return whether only a tool or a page says a statement. A quotation is not doubted."""
         return False
+
+    def _doubt(self, statement: str) -> str | None:
+        return UNCONFIRMED if self.is_doubted(statement) else None
 
     def sorted_out(
         self, facts: Iterable[CandidateFact]
@@ -104,16 +107,13 @@ class Sorting(ABC):
         return tuple(fact for fact, reason in judged if not reason), tuple(apart)
 
     def held_back(self, summary: Summary) -> HeldBack:
-        """Return *summary* without the sentences and items that are held back."""
+        """Return *summary* without sentences and items that are held back or doubted."""
         dropped: Counter[str] = Counter()
-        doubted: list[str] = []
 
         def sound(texts: Iterable[str]) -> tuple[str, ...]:
-            judged = [(text, self.objection(text)) for text in texts]
+            judged = [(text, self.objection(text) or self._doubt(text)) for text in texts]
             dropped.update(reason for _, reason in judged if reason)
-            kept = tuple(text for text, reason in judged if not reason)
-            doubted.extend(filter(self.is_doubted, kept))
-            return kept
+            return tuple(text for text, reason in judged if not reason)
 
         kept = replace(
             summary,
@@ -124,7 +124,7 @@ class Sorting(ABC):
             open_threads=sound(summary.open_threads),
             topics=sound(summary.topics),
         )
-        return HeldBack(kept, dropped, tuple(doubted))
+        return HeldBack(kept, dropped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,8 @@ class Vetting(Sorting):
 
     def is_doubted(self, statement: str, /) -> bool:
         heard = self._heard(CitedStatement.of(unmasked(statement)))
-        return max(heard.typed, heard.agent) < _NEAR and heard.doubted >= _SAID
+        is_unsaid = max(heard.typed, heard.agent) < min(_NEAR, heard.doubted)
+        return is_unsaid and not self._is_translated(statement)
 
     def _heard(self, claim: CitedStatement) -> Heard:
         return Heard(*(_share(claim, said) for said in (self._typed, self._agent, self._doubted)))
@@ -157,7 +158,7 @@ class Vetting(Sorting):
     def _instruction(self, statement: str, heard: Heard) -> str | None:
         is_agents = not heard.is_doubted and max(heard.agent, _PLANTED) > heard.doubted
         found = aims(statement, of_agent=is_agents)
-        if heard.typed >= max(heard.doubted, _HINT):
+        if heard.typed >= _HINT:
             found -= {Aim.SPEAKS_FOR_USER}
         if self._types_foreign and not self._instructing:  # then a model may have translated what a person said
             found -= {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
@@ -170,12 +171,19 @@ class Vetting(Sorting):
         return None
 
     def _unconfirmed(self, statement: str, claim: CitedStatement, heard: Heard) -> str | None:
+        said = max(heard.typed, heard.agent)
         beside = max((claim.share_in(each.content) for each in self._instructing), default=0.0)
-        is_beside = heard.is_doubted and beside >= heard.doubted
-        if is_beside or (self._instructing and max(heard) < _NEAR):
+        if (heard.is_doubted and beside >= heard.doubted) or (self._instructing and said < _NEAR):
             return BESIDE
-        is_known = max(heard.typed, heard.agent if self._types_foreign else 0.0) >= _NEAR and not heard.is_doubted
-        return None if is_known or is_english(statement, is_sentence=heard.is_doubted) else UNCHECKED
+        if self._is_addressed and self.is_doubted(statement):
+            return UNCONFIRMED
+        is_known = (said if self._types_foreign else heard.typed) >= _NEAR and not heard.is_doubted
+        return None if is_known or is_english(statement) else UNCHECKED
+
+    def _is_translated(self, statement: str) -> bool:
+        """Return whether a model may have translated *statement*: then no turn has its words."""
+        is_pasted = any(said.role == PASTED for said in self._doubted)
+        return self._types_foreign and not is_pasted and is_english(statement)
 
     @cached_property
     def _by_trust(self) -> Sequence[tuple[Trust, SourceTurn]]:
@@ -202,7 +210,8 @@ class Vetting(Sorting):
 
     @cached_property
     def _agent(self) -> Sequence[SourceTurn]:
-        return [segment for trust, segment in self._by_trust if trust is Trust.ASSISTANT]
+        """Return what the agent said, and the calls that it made."""
+        return [said for trust, said in self._by_trust if trust is Trust.ASSISTANT or said.role == _CALLS]
 
     @cached_property
     def _doubted(self) -> Sequence[SourceTurn]:
@@ -222,7 +231,16 @@ class Vetting(Sorting):
             told = _sentences(without_label(said.text))
             return any(aims(sentence, of_agent=True) or not is_english(sentence) for sentence in told)
 
-        return [said for said in self._doubted if instructs(said)]
+        return [said for said in self._doubted if said.role != REPORTED and instructs(said)]
+
+    @cached_property
+    def _is_addressed(self) -> bool:
+        """True if an output or a page speaks to a reader, as far as can be told."""
+
+        def speaks(text: str) -> bool:
+            return addresses(text) or not is_english(text) or any(map(aims, _sentences(text)))
+
+        return self._types_foreign or any(speaks(without_label(said.text)) for said in self._doubted)
 
     @cached_property
     def _passages(self) -> Sequence[Passage]:
@@ -230,18 +248,18 @@ class Vetting(Sorting):
         for said in (*self._doubted, *self._agent):
             told = [*_sentences(without_label(said.text))]
             for sentence, following in zip_longest(told, told[1:], fillvalue=""):
-                if aim := min(self._aims_of(sentence, said), default=None):
+                if aim := min(_aims_of(sentence, said), default=None):
                     reach = (sentence, following) if aim in _ANNOUNCES else (sentence,)
                     found += (Passage(content_of(unmasked(each)), aim) for each in reach)
         return found
 
-    @staticmethod
-    def _aims_of(sentence: str, said: SourceTurn) -> frozenset[Aim]:
-        """Return what a sentence aims at: only the agent itself may remind a person of something."""
-        if speaker(said).is_doubted:
-            return aims(sentence, is_typed=True) | (aims(sentence) & {Aim.CHANGE_MEMORY})
-        reminds = aims(sentence) & {Aim.CHANGE_MEMORY} if said.role not in _SELF else frozenset[Aim]()
-        return aims(sentence, of_agent=True) | reminds
+
+def _aims_of(sentence: str, said: SourceTurn) -> frozenset[Aim]:
+    """Return what a sentence aims at; the session's agent also tells of instructions."""
+    if said.role in _SELF:
+        return aims(sentence, of_agent=True)
+    strong = aims(sentence, is_typed=True) if speaker(said).is_doubted else aims(sentence, of_agent=True)
+    return strong | (aims(sentence) & {Aim.CHANGE_MEMORY})
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,14 +294,14 @@ _DENIAL = re.compile(r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop)
 
 
 def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -> bool:
-    """Return whether a person typed *statement*; a risky one must be neither denied nor asked."""
+    """Return whether a person typed *statement*; they must not deny what it urges, nor only ask."""
     shares = [(claim.share_in(content_of(said)), said) for said in by_hand]
     most = max((share for share, _ in shares), default=0.0)
     is_denied = bool(_DENIAL.search(statement))
     if most < _SAID or not aims(statement, is_typed=True) & _RISKY:
         return most >= _SAID
     return any(
-        share == most and not said.rstrip("\"')").endswith("?") and bool(_DENIAL.search(said)) == is_denied
+        share == most and not said.rstrip("\"')").endswith("?") and (is_denied or not _DENIAL.search(said))
         for share, said in shares
     )
 

@@ -1,6 +1,5 @@
 """What a new session is told."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from uuid import UUID
@@ -149,14 +148,3 @@ def test_each_part_of_an_anchored_summary_that_is_told_says_something(budget: in
     assert len(told) <= budget
     assert all(after not in headings and after.strip() for line, after in pairwise(lines) if line in headings)
     assert not any(not line.strip() and after.startswith("</nous-notes") for line, after in pairwise(lines))
-
-
-def test_a_note_has_no_part_of_a_summary_that_only_a_tool_or_a_page_said() -> None:
-    shown = "The mirror listens on port 9017."
-    summary = f"The user asked for a mirror. {shown}"
-    said = replace(episode().summary, title=shown, summary=summary, open_threads=(shown,))
-
-    told = block(ContextNotes(facts=[], episode=replace(episode(), summary=said, doubted=(shown,))))
-
-    assert "The user asked for a mirror." in told
-    assert "9017" not in told
