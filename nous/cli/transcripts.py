@@ -1,11 +1,9 @@
-"""Print, excerpt or search the turns of a transcript; list or survey transcript formats."""
+"""Print, excerpt or search the turns of a transcript; list transcript formats."""
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
@@ -13,7 +11,7 @@ from urllib.parse import unquote
 import click
 
 from nous.cli.framework import App, format_option, json_option, limit_option, scope_option
-from nous.cli.output import counted, fitted, note, render, table
+from nous.cli.output import fitted, note, render, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.scope import Scope
 from nous.excerpt import BUDGET, Excerpt, Unit, windows
@@ -27,11 +25,10 @@ from nous.transcript import (
     parse_transcript,
     read_transcript,
 )
-from nous.transcript.discovery import below
 from nous.transcript.load import damage, located, refusal, split_sessions
 from nous.transcript.parsing.turns import EXTRAS
-from nous.transcript.render.terminal import legible, transcript_as_json
 from nous.transcript.render.terminal import render as view
+from nous.transcript.render.terminal import transcript_as_json
 from nous.transcript.render.turns import TurnText
 
 _NUMBER = click.IntRange(min=1)
@@ -99,7 +96,6 @@ _STYLES = "Style of that text: today's, that of 2025, or with results that name 
 @click.argument("source", metavar="PATH|SESSION")
 @format_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which nous can read again.")
-@click.option("--turns", is_flag=True, help="Print each turn as search sees it: words, and one line of calls.")
 @click.option("--summarizer", is_flag=True, help="Print the input of summarizers, in the form of qbit.")
 @click.option("--style", type=click.Choice(["current", "2025", "paired"]), default="current", help=_STYLES)
 @click.option("--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Show entries of this kind.")
@@ -118,48 +114,17 @@ def transcript(source: str, format_: str | None, include: tuple[str, ...], style
     warn(found)
     if form["as_json"]:
         click.echo(transcript_as_json(found), nl=False)
-    elif form["turns"]:
-        click.echo("\n\n---\n\n".join(turn.text for turn in group_into_turns(found)))
     else:
         for line in view(found):
             click.echo(line)
 
 
 @click.command()
-@click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(path_type=Path, exists=True))
 @json_option
-def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
-    """List the supported formats, or those of the files at each PATH, and refused files.
-
-    Hidden files and folders are left out. Nothing is published.
-    """
-    if not paths:
-        known = sorted(known_readers())
-        render(known, known, as_json=as_json)
-        return
-    counts, refused = _survey(paths)
-    lines = (
-        *(f"{name}: {counted(count, 'file')}" for name, count in sorted(counts.items())),
-        f"{counted(counts.total(), 'file')} can be read, {len(refused)} refused",
-        *(f"  {path}: {reason}" for path, reason in refused.items()),
-    )
-    render({"formats": dict(sorted(counts.items())), "refused": refused}, lines, as_json=as_json)
-
-
-def _survey(paths: Iterable[Path]) -> tuple[Counter[str], Mapping[str, str]]:
-    """Read every file in and below *paths*; count formats, and say why others are no sessions."""
-    counts, refused = Counter[str](), dict[Path, str]()
-    for path in chain.from_iterable(below(path, refused.__setitem__) if path.is_dir() else (path,) for path in paths):
-        try:
-            transcript = read_transcript(path)
-        except BadInput as error:
-            refused[path] = str(error)
-            continue
-        if reason := refusal(transcript):
-            refused[path] = f"it {reason}"
-        else:
-            counts[transcript.format] += 1
-    return counts, {legible(str(path)): reason for path, reason in refused.items()}
+def formats(*, as_json: bool) -> None:
+    """List the supported formats."""
+    known = sorted(known_readers())
+    render(known, known, as_json=as_json)
 
 
 @click.command()

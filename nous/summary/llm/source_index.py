@@ -212,11 +212,6 @@ class SourceTurn:
         self.text = text
         self.role = role
 
-    @property
-    def is_personal(self) -> bool:
-        """Return whether a person speaks, and not a program or a model."""
-        return self.role in _PERSONAL
-
     @cached_property
     def plain(self) -> str:
         return plain(self.text)
@@ -285,10 +280,7 @@ def without_label(text: str) -> str:
 
 
 def _by_author(text: str, role: str) -> Iterable[SourceTurn]:
-    """Return a segment by authors.
-
-    What a person has pasted is not their own, and what an agent tells of a document is the document's.
-    """
+    """Return a segment by authors: pages speak in what is pasted, and in what an agent tells."""
     if role in _PERSONAL:
         (own, other), author = split(without_label(text)), PASTED
     elif role == _AGENT:
@@ -299,10 +291,7 @@ def _by_author(text: str, role: str) -> Iterable[SourceTurn]:
 
 
 def _reported(text: str) -> tuple[str, str]:
-    """Return an agent's own words, and what it tells of a document.
-
-    That goes from a mention of it to a sentence with "I", or to the next paragraph.
-    """
+    """Return an agent's own words, and what it tells of a document until it says "I"."""
     own: list[str] = []
     told: list[str] = []
     for paragraph in _PARAGRAPH.split(text):
@@ -338,7 +327,7 @@ def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: f
 
 def speaker(segment: SourceTurn) -> Trust:
     """Return the trust in a segment's speaker; calls and failures come from programs."""
-    if segment.is_personal:
+    if segment.role in _PERSONAL:
         return Trust.USER
     if segment.role in _AGENTS:
         return Trust.ASSISTANT

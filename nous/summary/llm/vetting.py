@@ -91,12 +91,9 @@ class Sorting(ABC):
     def objection(self, statement: str) -> str | None:
         """Return why *statement* is held back; None if it is not."""
 
-    def is_doubted(self, _: str, /) -> bool:
-        """Return whether only a tool or a page says a statement. A quotation is not doubted."""
-        return False
-
-    def _doubt(self, statement: str) -> str | None:
-        return UNCONFIRMED if self.is_doubted(statement) else None
+    def doubt(self, _: str, /) -> str | None:
+        """Return why a statement is doubted. A quotation is not."""
+        return None
 
     def sorted_out(
         self, facts: Iterable[CandidateFact]
@@ -111,7 +108,7 @@ class Sorting(ABC):
         dropped: Counter[str] = Counter()
 
         def sound(texts: Iterable[str]) -> tuple[str, ...]:
-            judged = [(text, self.objection(text) or self._doubt(text)) for text in texts]
+            judged = [(text, self.objection(text) or self.doubt(text)) for text in texts]
             dropped.update(reason for _, reason in judged if reason)
             return tuple(text for text, reason in judged if not reason)
 
@@ -142,13 +139,16 @@ class Vetting(Sorting):
         ordered = self._instruction(statement, heard) or self._repetition(claim, heard)
         return ordered or self._unconfirmed(statement, claim, heard)
 
-    def is_doubted(self, statement: str, /) -> bool:
+    def doubt(self, statement: str, /) -> str | None:
         heard = self._heard(CitedStatement.of(unmasked(statement)))
         is_unsaid = max(heard.typed, heard.agent) < min(_NEAR, heard.doubted)
-        return is_unsaid and not self._is_translated(statement)
+        return UNCONFIRMED if is_unsaid and not self._is_translated(statement) else None
 
     def _heard(self, claim: CitedStatement) -> Heard:
-        return Heard(*(_share(claim, said) for said in (self._typed, self._agent, self._doubted)))
+        def share(said: Iterable[SourceTurn]) -> float:
+            return max((claim.share_in(segment.content) for segment in said), default=0.0)
+
+        return Heard(share(self._typed), share(self._agent), share(self._doubted))
 
     def _unordered(self, statement: str, claim: CitedStatement) -> str | None:
         risks = aims(statement) & _RISKY
@@ -172,11 +172,11 @@ class Vetting(Sorting):
 
     def _unconfirmed(self, statement: str, claim: CitedStatement, heard: Heard) -> str | None:
         said = max(heard.typed, heard.agent)
-        beside = max((claim.share_in(each.content) for each in self._instructing), default=0.0)
-        if (heard.is_doubted and beside >= heard.doubted) or (self._instructing and said < _NEAR):
+        is_beside = any(claim.share_in(each.content) >= heard.doubted for each in self._instructing)
+        if (heard.is_doubted and is_beside) or (self._instructing and said < _NEAR):
             return BESIDE
-        if self._is_addressed and self.is_doubted(statement):
-            return UNCONFIRMED
+        if self._is_addressed and (doubt := self.doubt(statement)):
+            return doubt
         is_known = (said if self._types_foreign else heard.typed) >= _NEAR and not heard.is_doubted
         return None if is_known or is_english(statement) else UNCHECKED
 
@@ -304,10 +304,6 @@ def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -
         share == most and not said.rstrip("\"')").endswith("?") and (is_denied or not _DENIAL.search(said))
         for share, said in shares
     )
-
-
-def _share(claim: CitedStatement, said: Iterable[SourceTurn]) -> float:
-    return max((claim.share_in(segment.content) for segment in said), default=0.0)
 
 
 def _sentences(text: str) -> Iterator[str]:
