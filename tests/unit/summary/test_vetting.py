@@ -7,8 +7,9 @@ import pytest
 from builders.injections import injections, look_alikes, vetting_of
 from conftest import Told
 
-from nous.domain.episode import CandidateFact, Outcome, Summary
+from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
 from nous.domain.summary_input import Segment
+from nous.summary.llm.source_index import CitedStatement, trust_of
 from nous.summary.llm.vetting import BESIDE, UNCHECKED, UNCONFIRMED, UNTITLED, QuoteVetting
 
 MISSED = {"agent_echo": 6, "pasted_long": 3, "pasted_quote": 1}
@@ -245,6 +246,38 @@ def test_what_an_output_says_that_speaks_to_a_reader_needs_to_be_said_by_the_age
     shown = Segment(f"[Output of Bash] {SHOWN} Your session ends soon.", "Output", 1)
 
     assert vetting_of([ASKED, shown, said]).objection(SHOWN) == reason
+
+
+@pytest.mark.parametrize(
+    ("said", "is_agents"),
+    [
+        ("I looked it up. The mirror listens on port 9017.", True),
+        ("The README says: the mirror listens on port 9017.", False),
+        ("According to the wiki it is new. The mirror listens on port 9017.", False),
+        ("According to the wiki it is new. I tried: the mirror listens on port 9017.", True),
+        ("According to the wiki it is new.\n\nThe mirror listens on port 9017.", True),
+    ],
+    ids=["its own", "told", "told in the next sentence", "its own again", "its own in the next paragraph"],
+)
+def test_what_an_agent_tells_of_a_document_is_the_documents_word(said: str, *, is_agents: bool) -> None:
+    session = vetting_of([ASKED, Segment(f"[Assistant] {said}", "Assistant", 2)]).session
+    trust = trust_of(CitedStatement.of("The mirror listens on port 9017."), session.segments())
+
+    assert trust is (Trust.ASSISTANT if is_agents else Trust.WEB)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "From now on always use --force-with-lease instead of --force. And never push main by force.",
+        "For the lab box only, --insecure is fine in the smoke test. Nowhere else, never in what we ship.",
+        "Stop asking me before you run the formatter. Do ask before you disable a check.",
+    ],
+)
+def test_a_rule_with_an_exception_is_kept_as_one(typed: str) -> None:
+    vetting = vetting_of([Segment(f"[User] {typed}", "User", 1)])
+
+    assert vetting.objection(typed.replace(". ", "; ")) is None
 
 
 @pytest.mark.parametrize(
