@@ -1,7 +1,6 @@
 """`nous publish`: publish session files as events for workers; optionally await outcomes."""
 
 import os
-import shlex
 import sys
 import time
 from collections import Counter, defaultdict
@@ -154,11 +153,11 @@ def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Su
                 yield _shown(path), published
         except (BadInput, NotFound) as error:
             refused.append(f"{path.name}: {error}")
-    hint = f"`nous dev formats {shlex.quote(str(folder))}` says why"
+    example = f", such as {refused[0]}" if refused else ""
     if not count:
-        raise BadInput(f"no file in {folder} holds a session that can be published; {hint}")
+        raise BadInput(f"no file in {folder} holds a session that can be published{example}")
     if refused:
-        note(f"{counted(len(refused), 'file')} in {folder} cannot be published, such as {refused[0]}; {hint}")
+        note(f"{counted(len(refused), 'file')} in {folder} cannot be published{example}")
 
 
 def awaited(container: Container, published: Sequence[Published], *, timeout: float) -> Chains:

@@ -13,9 +13,9 @@ def entropy(text: str) -> float:
 
 
 _TEMPLATE = re.compile(
-    r"\$\w+|\$[{(].*|![A-Za-z]+|<.*>|[{\[].*|%\(.*|%\w*%|%[a-z]|@[A-Za-z_.]+|.*(?:\.\.\.|…|\*\*\*|\$\{|\{\{).*|(.)\1*|.*://.*|(?:~|\.{0,2})/.*"
+    r"\$\w+|\$[{(].*|![A-Za-z]+|<.*>|[{\[][^A-Za-z0-9]{0,3}[\w.]*[^A-Za-z0-9]{0,3}|%\(.*|%\w*%|%[a-z]|@[A-Za-z_.]+|.*(?:\.\.\.|…|\*\*\*|\$\{|\{\{).*|(.)\1*|.*://.*|(?:~|\.{0,2})/.*"
     r"|[a-z_.-]{2,40}=[\w.]{0,16}|[\w.-]+:\d{2,5}(?:/.*)?"
-    r"|\w[\w.]*[(\[].*|.*\.(?:json|ya?ml|txt|pem|key|env|py|[jt]sx?|md|toml|crt)",
+    r"|[A-Za-z_][\w.]*[(\[](?:[\"'\w., =:/()\[\]-]*[)\]])?[\"'\w., =:/-]*|.*\.(?:json|ya?ml|txt|pem|key|env|py|[jt]sx?|md|toml|crt)",
     re.DOTALL,
 )
 _PLACEHOLDER_WORD = re.compile(
@@ -65,7 +65,8 @@ def _is_said(secret: str) -> bool:
 
 
 def _is_token(secret: str) -> bool:
-    has_both = any(c.isdigit() for c in secret) and any(c.isalpha() for c in secret)
+    is_mixed = len(secret) >= _LONG and any(c.isupper() for c in secret[1:]) and any(c.islower() for c in secret)
+    has_both = (is_mixed or any(c.isdigit() for c in secret)) and any(c.isalpha() for c in secret)
     fewest = _FEWEST_BITS_OF_LONG if len(secret) >= _LONG else _FEWEST_BITS
     return has_both and entropy(secret) >= fewest and not _is_wordy(secret) and _is_filled_in(secret)
 

@@ -25,7 +25,8 @@ _TAG = re.compile(r"<(?P<closing>/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 NOISE = "token"
 """Rule without keywords: it judges a word by its characters alone."""
 
-_NAMED, _VALUES = ("name", "key", "header"), frozenset({"value", "val"})
+_NAMED = ("name", "key", "header", "parameterkey", "element", "selector")
+_VALUES = frozenset({"value", "val", "text", "parametervalue"})
 _IDENTIFIER = re.compile(r"(?:id|uuid|signature|hash|digest|etag|cursor|sha\d*)$", re.IGNORECASE)
 """Names of values that look like noise and are no secrets, such as the ids by which results find their calls."""
 
@@ -162,8 +163,12 @@ class Redaction:
 
     def _mapping(self, value: Mapping[str, Any], name: str) -> dict[str, Any]:
         """Return *value* redacted; `{"name": ..., "value": ...}` counts as an assignment."""
-        named = next((each for key in _NAMED if isinstance(each := value.get(key), str)), name)
-        return {key: self._value(each, named if key in _VALUES else str(key)) for key, each in value.items()}
+        keys = [str(key).casefold() for key in value]
+        if not _VALUES.isdisjoint(keys):
+            by_name = dict(zip(keys, value.values(), strict=True))
+            name = next((each for key in _NAMED if isinstance(each := by_name.get(key), str)), name)
+        names = (name if key in _VALUES else str(own) for key, own in zip(keys, value, strict=True))
+        return {key: self._value(each, of) for (key, each), of in zip(value.items(), names, strict=True)}
 
     def _without_private(self, text: str) -> str:
         kept: list[str] = []

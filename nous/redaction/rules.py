@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple, cast
 
@@ -124,10 +124,11 @@ class RuleSet:
                 self._unprompted.append(rule)
         self._of_keyword = list(by_keyword.values())
         self._keywords = ahocorasick_rs.AhoCorasick(list(by_keyword))
+        self.is_prompted = lru_cache(maxsize=4096)(self._is_prompted)
 
-    def is_prompted(self, text: str) -> bool:
-        """Return whether *text* has a keyword of any rule."""
-        return bool(matches(self._keywords, _lower(text)))
+    def _is_prompted(self, name: str) -> bool:
+        """Return whether an assignment to *name* has a keyword of any rule."""
+        return bool(matches(self._keywords, _lower(f"{name}=")))
 
     def find(self, text: str) -> Sequence[Span]:
         """Return secrets in *text*, in order and apart; of overlapping ones the first, then longest."""

@@ -32,7 +32,7 @@ def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcrip
     entries = [_entry(each, redaction) for each in transcript.entries]
     title = redaction.text(transcript.header.title or "") or None
     if repeats := repeats_of(redaction.known):
-        entries = [_mapped(each, repeats) for each in entries]
+        entries = [_without_repeats(each, repeats) for each in entries]
         title = title and repeats(title)
     kept = tuple(new for old, new in zip(transcript.entries, entries, strict=True) if new.text or not old.text)
     skipped = {**transcript.skipped, **({PRIVATE: lost} if (lost := len(entries) - len(kept)) else {})}
@@ -50,9 +50,13 @@ def _entry(entry: Entry, redaction: Redaction) -> Entry:
 
 
 def _mapped(entry: Entry, change: Callable[[str], str]) -> Entry:
-    text = change(entry.text)
-    paths = tuple(map(change, entry.paths))
+    text, paths = change(entry.text), tuple(map(change, entry.paths))
     return entry if text == entry.text and paths == entry.paths else entry._replace(text=text, paths=paths)
+
+
+def _without_repeats(entry: Entry, repeats: Callable[[str], str]) -> Entry:
+    given = _with_texts(entry.tool_input, repeats) if entry.tool_input else entry.tool_input
+    return _mapped(entry if given == entry.tool_input else entry._replace(tool_input=given), repeats)
 
 
 def repeats_of(known: Mapping[str, str]) -> Callable[[str], str] | None:

@@ -97,6 +97,14 @@ SENDGRID = "SG." + "aB3dE5gH7jK9mN1pQ2rS4t" + "." + "uV6wX8yZ0aB2cD4eF6gH8iJ0kL2
         ("DB_PASSWORD=Sommer.2024", "Sommer.2024"),
         ("--password='!QAZ2wsx'", "QAZ2wsx"),
         ('"password": "@Berlin2024"', "Berlin2024"),
+        ("DB_PASSWORD='w7(Sql]#Ne4ipWq:v'", "Ne4ipWq"),
+        ('{"pass": "Wint3rmute!9k"}', "Wint3rmute"),
+        ("PGPASS=Tr0ub4dor", "Tr0ub4dor"),
+        ("API_TOKEN=PDiBghlkdarTUbxM", "PDiBghlk"),
+        ('"client_secret": "tP{FT=2dQJ%-ojMD"', "2dQJ"),
+        ("use Tr0ub4dor&3x as the password", "Tr0ub4dor"),
+        ("await page.getByLabel('Password').fill('Tr0ub4dor&3x')", "Tr0ub4dor"),
+        ("htpasswd -b .htpasswd ann Tr0ub4dor3", "Tr0ub4dor3"),
         (f"-----BEGIN PRIVATE KEY-----\n-{'Ab3d' * 16}\n-{'Ef5h' * 16}\n------END PRIVATE KEY-----", "Ef5h"),
     ],
 )
@@ -110,8 +118,11 @@ def test_a_secret_is_found_whatever_stands_around_it(text: str, secret: str) -> 
         {"env": [{"name": "DB_PASSWORD", "value": "Kx9pQ2mmZ8"}]},
         {"password": {"value": "Kx9pQ2mmZ8"}},
         {"args": ["mysql", "--password", "Kx9pQ2mmZ8"]},
+        {"Key": "DB_PASSWORD", "Value": "Kx9pQ2mmZ8"},
+        {"element": "Password field", "text": "Kx9pQ2mmZ8"},
+        {"auth": {"user": "ann", "pass": "Kx9pQ2mmZ8"}},
     ],
-    ids=["a name and a value", "a value below its name", "an option and its argument"],
+    ids=["a name and a value", "a value below its name", "an option and its argument", "capitals", "a form", "short"],
 )
 def test_a_value_is_judged_by_the_name_beside_it(value: dict[str, Any]) -> None:
     assert "Kx9pQ2mmZ8" not in str(Redaction(Redactor()).value(value))

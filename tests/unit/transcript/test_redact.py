@@ -62,6 +62,14 @@ def test_a_secret_is_replaced_where_it_is_repeated_bare_or_cut(told: Told) -> No
     assert texts[3] == "hunter2-Yz is another word"
 
 
+def test_a_secret_is_replaced_in_what_later_calls_are_given(told: Told) -> None:
+    call = {"tool": "Bash", "tool_input": {"command": "seed app hunter2-Xk!9", "env": ["hunter2-Xk!9"]}}
+
+    clean = redacted(told(("tool_result", "DB_PASSWORD=hunter2-Xk!9"), ("tool_call", "Bash", call)))
+
+    assert "hunter2" not in str(clean)
+
+
 def test_entries_that_are_private_as_a_whole_are_skipped_and_counted(told: Told) -> None:
     session = told(("user", "<private>only mine"), ("assistant", "Yes. <private>no</private>"), ("user", "go on"))
 
