@@ -8,6 +8,7 @@ import numpy as np
 import orjson
 
 from nous.domain.errors import Misconfigured, Unavailable
+from nous.redaction.redactor import masked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,8 +102,8 @@ class RemoteEmbedder:
 
 
 def _sendable(text: str) -> str:
-    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode."""
-    beginning = text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
+    """Return the start of *text* without secrets and lone surrogates, which UTF-8 cannot encode."""
+    beginning = masked(text[:LONGEST_TEXT]).encode("utf-8", "replace").decode("utf-8")
     return beginning if beginning.strip() else _NOTHING
 
 

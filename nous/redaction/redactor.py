@@ -30,7 +30,7 @@ _VALUES = frozenset({"value", "val", "text", "parametervalue"})
 _IDENTIFIER = re.compile(r"(?:id|uuid|signature|hash|digest|etag|cursor|sha\d*)$", re.IGNORECASE)
 """Names of values that look like noise and are no secrets, such as the ids by which results find their calls."""
 
-_LONGEST_RULE = 40
+_LONGEST_RULE, _LONGEST_WORD = 40, 1_000
 _ROUNDS = 8
 """Most passes over a text: a replacement may join characters to a new match."""
 
@@ -157,9 +157,22 @@ class Redaction:
             case list() | tuple():
                 items = cast("Sequence[Any]", value)
                 options = ("", *(each.lstrip("-") if str(each).startswith("--") else "" for each in items))
-                return [self._value(each, option or name) for option, each in zip(options, items, strict=False)]
+                return self._command(
+                    [self._value(each, option or name) for option, each in zip(options, items, strict=False)]
+                )
             case _:
                 return value
+
+    def _command(self, items: list[Any]) -> list[Any]:
+        """Return the words of a command without secrets that their neighbours tell: `["mysql", "-ps3cret"]`."""
+        if not all(isinstance(each, str) and len(each) <= _LONGEST_WORD for each in items):
+            return items
+        line = " ".join(items)
+        for span in self.redactor.spans(line):
+            secret = line[span.start : span.end]
+            hidden = self.masked(line, [span])[span.start :].partition("]")[0] + "]"
+            items = [each.replace(secret, hidden) for each in items]
+        return items
 
     def _mapping(self, value: Mapping[str, Any], name: str) -> dict[str, Any]:
         """Return *value* redacted; `{"name": ..., "value": ...}` counts as an assignment."""

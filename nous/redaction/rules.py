@@ -21,11 +21,20 @@ from nous.redaction.plausibility import CHECKS, entropy
 _BEFORE, _AFTER = 100, 1_000
 """Characters around a keyword in which a pattern is searched for. A match that reaches the end of them may go on."""
 
+_LONG = 1_000
+"""Characters of a match from which no secret is sought in it if it is none itself."""
+
 _ENDS_A_SENTENCE = ".:?"
 """Punctuation after a secret, not part of it: with it, repeats of the secret would not match."""
 
 PLACEHOLDER = re.compile(r"\[secret:[a-z0-9.-]{1,48}(?::[0-9a-f]{4})?\]")
 """Placeholder of a secret; no rule matches in it."""
+
+
+_NO_SECRET = re.compile(
+    rf"{PLACEHOLDER.pattern}"
+    r"|-----BEGIN (?:CERTIFICATE|PUBLIC KEY)-----[^-]{1,20000}-----END (?:CERTIFICATE|PUBLIC KEY)-----"
+)
 
 
 class Span(NamedTuple):
@@ -64,9 +73,12 @@ class Rule:
             return
         done = 0
         for place in places:
-            if place >= done and (match := self.compiled.match(text, place)) and (span := self._secret(match)):
-                done = match.end()
-                yield span
+            if place >= done and (match := self.compiled.match(text, place)):
+                span = self._secret(match)
+                if span or match.end() - place > _LONG:  # else a long run of keywords would be read once for each
+                    done = match.end()
+                if span:
+                    yield span
 
     def everywhere(self, text: str) -> Iterator[Span]:
         stretches = self._long_words(text) if self.least else [(0, len(text))]
@@ -162,7 +174,7 @@ def _lower(text: str) -> str:
 
 def _apart(found: Iterable[Span], text: str) -> Sequence[Span]:
     kept: list[Span] = []
-    masked = [each.span() for each in PLACEHOLDER.finditer(text)]
+    masked = [each.span() for each in _NO_SECRET.finditer(text)]
     ends = [end for _, end in masked]
     for span in sorted(found, key=lambda span: (span.start, -span.end)):
         at = bisect_right(ends, span.start)

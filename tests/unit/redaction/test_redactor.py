@@ -105,6 +105,8 @@ SENDGRID = "SG." + "aB3dE5gH7jK9mN1pQ2rS4t" + "." + "uV6wX8yZ0aB2cD4eF6gH8iJ0kL2
         ("use Tr0ub4dor&3x as the password", "Tr0ub4dor"),
         ("await page.getByLabel('Password').fill('Tr0ub4dor&3x')", "Tr0ub4dor"),
         ("htpasswd -b .htpasswd ann Tr0ub4dor3", "Tr0ub4dor3"),
+        ("dbPass: 'Wint3rmute9k'", "Wint3rmute9k"),
+        (f"k.pem:1:-----BEGIN PRIVATE KEY-----\nk.pem:2:{'Ef5h' * 16}\nk.pem:3:-----END PRIVATE KEY-----", "Ef5h"),
         (f"-----BEGIN PRIVATE KEY-----\n-{'Ab3d' * 16}\n-{'Ef5h' * 16}\n------END PRIVATE KEY-----", "Ef5h"),
     ],
 )
@@ -121,10 +123,11 @@ def test_a_secret_is_found_whatever_stands_around_it(text: str, secret: str) -> 
         {"Key": "DB_PASSWORD", "Value": "Kx9pQ2mmZ8"},
         {"element": "Password field", "text": "Kx9pQ2mmZ8"},
         {"auth": {"user": "ann", "pass": "Kx9pQ2mmZ8"}},
+        {"command": ["mysql", "-uroot", "-pKx9pQ2mmZ8", "shop"]},
+        ["curl", "-u", "ann:Kx9pQ2mmZ8", "https://shop.example"],
     ],
-    ids=["a name and a value", "a value below its name", "an option and its argument", "capitals", "a form", "short"],
 )
-def test_a_value_is_judged_by_the_name_beside_it(value: dict[str, Any]) -> None:
+def test_a_value_is_judged_by_what_stands_beside_it(value: Any) -> None:
     assert "Kx9pQ2mmZ8" not in str(Redaction(Redactor()).value(value))
 
 
