@@ -69,7 +69,7 @@ def excerpt(path: str, budget: int, unit: Unit, most: int | None, *, strategy: s
         note(f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept")
     excerpts = [window.excerpt for window in found.windows]
     objects = [_as_object(each) for each in excerpts]
-    texts = _accounts(excerpts) if how["manifest"] else ("\n\n".join(each.text for each in excerpts),)
+    texts = _accounts(excerpts) if how["manifest"] else ("\n\n[next window]\n\n".join(each.text for each in excerpts),)
     render(objects if most else objects[0], texts, as_json=how["as_json"])
 
 

@@ -13,7 +13,7 @@ from nous.domain.summary_input import BETWEEN, Segment
 from nous.excerpt.extract_items import call_outcomes, items_of
 from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
 from nous.excerpt.items import Item, Items, Role, no_label
-from nous.excerpt.layout import ends, fits_whole, label, label_length, laid_out, length_of, shown, text_of, whole
+from nous.excerpt.layout import ends, fits_whole, label, laid_out, length_of, shown, text_of, whole
 from nous.excerpt.strategies import named
 from nous.excerpt.strategy import Choice, Manifest, ManifestEntry, Strategy, manifest_of
 from nous.excerpt.tool_outputs import OUTPUTS_AT_MOST, with_outputs
@@ -165,10 +165,6 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
 ONE_PASS = 4  # maximum text, in budgets, for which one excerpt holds everything that matters
 PER_WINDOW = 3  # text, in budgets, that each of several windows covers if there are enough windows
 MOST_WINDOWS = 8
-CONTEXT_SHARE = 0.15  # maximum share of a window's budget for what came before it
-_LEAST_CONTEXT = 80
-_BEGAN = "[The session began with] "
-_BEFORE = "[Just before] "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,9 +202,8 @@ def windows(
 ) -> Windows:
     """Split *transcript* into at most *most* windows; into one up to `ONE_PASS` budgets.
 
-    Windows begin at a turn, unless a turn is longer than a window. To be read alone, all but the first begin with
-    context: the start of the session and the turn before, cut to `CONTEXT_SHARE`. Raises `BadInput` as `fit` does, and
-    if *most* is less than 1.
+    Windows begin at a turn, unless a turn is longer than a window. Raises `BadInput` as `fit` does, and if *most* is
+    less than 1.
     """
     if most < 1:
         raise BadInput(f"at most {most} windows: it has to be 1 or more")
@@ -222,13 +217,10 @@ def windows(
         return Windows(windows=(ExcerptWindow(transcript=transcript, excerpt=excerpt),), wanted=wanted)
     bounds = pairwise([0, *(items[start].at for start in starts), len(transcript.entries)])
     parts = [replace(transcript, entries=transcript.entries[begin:end]) for begin, end in bounds]
-    per_unit = 1 if unit == "chars" else sum(len(item.text) for item in items) / max(1, sum(lengths))
-    contexts = [(), *(_context(items, start, int(budget * CONTEXT_SHARE * per_unit)) for start in starts)]
-    made: list[ExcerptWindow] = []
-    for number, (part, context) in enumerate(zip(parts, contexts, strict=True), start=1):
-        heading = (Segment(f"[Part {number} of {len(parts)}]"), *context)
-        excerpt = _below(heading, part, budget, strategy=strategy, unit=unit, count=count)
-        made.append(ExcerptWindow(transcript=part, excerpt=excerpt))
+    made = [
+        ExcerptWindow(transcript=part, excerpt=fit(part, budget, strategy=strategy, unit=unit, count=count))
+        for part in parts
+    ]
     return Windows(windows=tuple(made), wanted=wanted)
 
 
@@ -247,41 +239,6 @@ def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcrip
             of_turns = [one for one in away if begins[one[1]] and one[0] <= share / 2]
             starts.append(min(of_turns or away)[1])
     return starts
-
-
-def _context(items: Sequence[Item], start: int, room: int) -> tuple[Segment, ...]:
-    """Return what came before *start* in *room* characters; empty if of no use."""
-    if room < _LEAST_CONTEXT:
-        return ()
-    before = items[:start]
-    asked = next((item for item in reversed(before) if item.role is Role.USER), None)
-    answered = next((item for item in reversed(before) if item.role is Role.ASSISTANT), None)
-    quoted = [(_BEGAN, items[0]), *((_BEFORE, item) for item in (asked, answered) if item and item is not items[0])]
-    each = room // len(quoted)
-    lines = (_briefly(lead, item, each - len(BETWEEN)) for lead, item in quoted)
-    return tuple(line for line in lines if line)
-
-
-def _briefly(lead: str, item: Item, room: int) -> Segment | None:
-    spans = ends(item.text, room - len(lead) - label_length(item))
-    text = f"{lead}{label(item)}{shown(item.text, spans)}"
-    return Segment(text, str(item.role), item.turn) if spans else None
-
-
-def _below(
-    heading: tuple[Segment, ...], part: Transcript, budget: int, *, strategy: str, unit: Unit, count: Counter
-) -> Excerpt:
-    """Fit *part* below *heading*; without it if it leaves less than half of the budget."""
-    measure = len if unit == "chars" else count
-    room = budget - measure(text_of(heading) + BETWEEN)
-    while room >= budget / 2:
-        excerpt = fit(part, room, strategy=strategy, unit=unit, count=count)
-        below = Excerpt(segments=(*heading, *excerpt.segments), manifest=replace(excerpt.manifest, budget=budget))
-        excess = measure(below.text) - budget
-        if excess <= 0:
-            return below
-        room -= excess
-    return fit(part, budget, strategy=strategy, unit=unit, count=count)
 
 
 def truncate_transcript(text: str, max_chars: int = BUDGET) -> str:

@@ -76,7 +76,7 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict
         return later_turns - turns, later_calls - calls, later_errors - errors
 
 
-_LABELS = "|".join([*Role, "Part", "The session began", "Just before"])
+_LABELS = "|".join(Role)
 _OURS = re.compile(rf"\[(?=(?:{_LABELS})\b|\.\.\. )")
 _ODD_BREAKS = frozenset("\v\f\x1c\x1d\x1e")
 _LIKE_OURS = re.compile(rf"([\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){_OURS.pattern}")

@@ -16,7 +16,7 @@ from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
 
 BRIEF = SummaryInput(
-    windows=((Segment("[Part 1 of 1]"), Segment("[User] Größe? 🌍", "User", 3)),),
+    windows=((Segment("[... 2 turns omitted ...]"), Segment("[User] Größe? 🌍", "User", 3)),),
     decisions=(Decision(description="Use Postgres", category="tool", stakes="high", confidence=0.8, at=NOON),),
 )
 
