@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nous.excerpt.items import Item, Items
-from nous.excerpt.layout import LengthAccount, ends, full_length
+from nous.excerpt.layout import LengthAccount, full_length
 from nous.text.sentences import Span
 
 
@@ -61,21 +61,6 @@ def whole_in_order(items: Items, order: Iterable[int], *, kept: Choice, room: in
             account.take(index, size)
             choice.take(index, ((0, len(items[index].text)),), reason="next in order")
     return choice
-
-
-def until_full(items: Items, order: Iterable[int], *, room: int) -> Choice:
-    """Choose the items of *order* up to the first that does not fit, which is cut."""
-    spans: dict[int, tuple[Span, ...]] = {}
-    account = LengthAccount(items)
-    for index in order:
-        left = room - account.spent - account.cost(index, 0)
-        size = full_length(items[index].text)
-        if taken := ends(items[index].text, left):
-            spans[index] = taken
-            account.take(index, min(size, left))
-        if size > left:
-            break
-    return Choice.of(spans, reason="next in order")
 
 
 class ManifestEntry(NamedTuple):

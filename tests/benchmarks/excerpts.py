@@ -18,7 +18,18 @@ from importlib.metadata import version
 from itertools import chain, groupby
 from pathlib import Path
 
-from excerpt.gold import DATA, Score, Session, data_sets, kept, kept_fast, kept_spec, score_function, transcript_of
+from excerpt.gold import (
+    BASELINES,
+    DATA,
+    Score,
+    Session,
+    data_sets,
+    kept,
+    kept_fast,
+    kept_spec,
+    score_function,
+    transcript_of,
+)
 from excerpt.growth import cost_lines
 from excerpt.retention import Retention, retention, retention_table
 
@@ -97,8 +108,9 @@ def _options() -> ArgumentParser:
 
 
 def _strategies(text: str) -> list[str]:
-    if unknown := set(_words(text)) - set(names()):
-        raise ArgumentTypeError(f"no strategy is called {', '.join(sorted(unknown))}: there are {', '.join(names())}")
+    known = (*names(), *BASELINES)
+    if unknown := set(_words(text)) - set(known):
+        raise ArgumentTypeError(f"no strategy is called {', '.join(sorted(unknown))}: there are {', '.join(known)}")
     return _words(text)
 
 

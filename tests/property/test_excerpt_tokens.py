@@ -60,7 +60,7 @@ def test_an_excerpt_never_has_more_tokens_than_its_budget(
 @settings(deadline=None)
 def test_what_fits_in_tokens_is_whole(transcript: Transcript, spare: int, count: Counter, strategy: str) -> None:
     """All that was said, that is: what tools answered may fill the rest."""
-    whole = fit(transcript, 10_000_000, strategy="head")
+    whole = fit(transcript, 10_000_000, strategy="spec")
 
     found = fit(transcript, count(whole.text) + spare, strategy=strategy, unit="tokens", count=count)
 

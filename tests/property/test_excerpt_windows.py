@@ -62,4 +62,4 @@ def test_a_session_of_up_to_four_budgets_has_one_window_which_is_its_excerpt(
 
 def whole_length(transcript: Transcript) -> int:
     """The length of everything that was said, laid out."""
-    return len(fit(transcript, 10_000_000, strategy="head").text)
+    return len(fit(transcript, 10_000_000, strategy="spec").text)

@@ -22,6 +22,11 @@ DATA = Path(__file__).parents[4] / "shared" / "data" / "retention"
 NEARLY_FITS = 1.1
 """A session of at most this many budgets says little of what is chosen, and is left out."""
 
+BASELINES = ("head", "middle")
+"""Plain cuts to compare with: of all that was said the beginning, or the beginning and the end."""
+
+_CUT = "\n\n[...]\n\n"
+_UNBOUNDED = 10**9
 _SCORER = "score_retention.py"
 _KINDS: Mapping[str, Kind] = {**{kind.value: kind for kind in Kind}, "event": Kind.SYSTEM, "tool": Kind.TOOL_RESULT}
 _REASON = "the user said:\n"
@@ -63,7 +68,18 @@ def score_function(folder: Path) -> Score | None:
 
 def kept(turns: Iterable[Turn], budget: int, *, strategy: str = "default") -> str:
     """Return the excerpt of *turns* by *strategy*."""
-    return fit(transcript_of(turns), budget, strategy=strategy).text
+    return excerpt_of(transcript_of(turns), budget, strategy)
+
+
+def excerpt_of(transcript: Transcript, budget: int, strategy: str) -> str:
+    """Return the excerpt by *strategy*; by one of `BASELINES`, a cut of all that was said."""
+    if strategy not in BASELINES:
+        return fit(transcript, budget, strategy=strategy).text
+    everything = fit(transcript, _UNBOUNDED, strategy="spec").text  # which shows no output of tools
+    if len(everything) <= budget or strategy == "head":
+        return everything[:budget]
+    half = (budget - len(_CUT)) // 2
+    return f"{everything[:half]}{_CUT}{everything[-half:]}"
 
 
 kept_fast, kept_spec = partial(kept, strategy="fast"), partial(kept, strategy="spec")

@@ -10,10 +10,10 @@ from itertools import chain, cycle
 import orjson
 from common.measure import cpu
 
-from nous.excerpt import BUDGET, fit
+from nous.excerpt import BUDGET
 from nous.transcript.model import Transcript
 
-from .gold import Session, Turn, megabytes, text_of, transcript_of
+from .gold import Session, Turn, excerpt_of, megabytes, text_of, transcript_of
 from .retention import table
 
 LIMITS: Mapping[str, float] = {"default": 15, "fast": 5}
@@ -62,4 +62,4 @@ def _parse(lines: Sequence[bytes]) -> None:
 
 
 def _fit(transcript: Transcript, strategy: str) -> None:
-    fit(transcript, BUDGET, strategy=strategy)
+    excerpt_of(transcript, BUDGET, strategy)

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from statistics import mean
 from time import process_time
 
-from nous.excerpt import fit
-
-from .gold import NEARLY_FITS, Score, Session, transcript_of
+from .gold import NEARLY_FITS, Score, Session, excerpt_of, transcript_of
 
 MUST = ("user", "final", "decision", "error", "commit", "path")
 """The categories that an excerpt must keep. All others are what somebody's summary happened to use."""
@@ -57,7 +55,7 @@ def retention_table(figures: Sequence[Retention]) -> Iterator[str]:
 def _figure(data: str, sessions: Sequence[Session], *, strategy: str, budget: int, score: Score) -> Retention:
     transcripts = [transcript_of(session.turns) for session in sessions]
     began = process_time()
-    texts = [fit(transcript, budget, strategy=strategy).text for transcript in transcripts]
+    texts = [excerpt_of(transcript, budget, strategy) for transcript in transcripts]
     spent = process_time() - began
     scores = [score(text, session.gold) for session, text in zip(sessions, texts, strict=True)]
     categories = sorted({category for one in scores for category in one})

@@ -84,7 +84,7 @@ def test_user_turns_that_do_not_fit_are_cut_but_visible(told: Told) -> None:
 def test_a_gap_says_what_is_missing(told: Told) -> None:
     middle = [entry for _ in range(7) for entry in (("assistant", "x" * 300), call("Glob", pattern="*.py"))]
 
-    text = fit(told(("user", "go"), *middle, ("user", "stop")), 70, strategy="middle").text
+    text = fit(told(("user", "go"), *middle, ("user", "stop")), 70, strategy="spec").text
 
     assert "[... 7 turns, 7 tool calls omitted ...]" in text
 
