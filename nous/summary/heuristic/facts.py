@@ -1,14 +1,14 @@
 """Extract candidate facts by rules from a session record, or from a finished summary.
 
-For an episode without facts of its own, `facts_of` takes the user's statements and the key points of its summary.
+For an episode without facts of its own, `facts_of` takes the key points of its summary.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from nous.domain.episode import CandidateFact, Category, Summary, Trust
+from nous.domain.episode import CandidateFact, Category, Summary
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.commands import Purpose, usual
@@ -20,7 +20,6 @@ from nous.summary.llm.grounding import grounded
 from nous.text.injection import aims
 from nous.text.language import words
 from nous.text.sentences import shortened
-from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import taken_away_by
 
 _SHORT = 8
@@ -125,31 +124,14 @@ _LEAST, _MOST = 0.6, 0.7
 """The confidence of key points, and the highest confidence of any such fact."""
 
 _FEWEST_OF_POINT = 4
-_KINDS: Mapping[str, Kind] = {
-    "user": Kind.USER,
-    "assistant": Kind.ASSISTANT,
-    "decision": Kind.DECISION,
-    "error": Kind.ERROR,
-    "tools": Kind.TOOL_CALL,
-    "tool": Kind.TOOL_RESULT,
-    "output": Kind.TOOL_RESULT,
-    "sub-agent": Kind.SUB_AGENT,
-    "summary": Kind.SUMMARY,
-    "system": Kind.SYSTEM,
-}
-_LABEL = re.compile(r"\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
-_GAP = "[..."
 
 
 def facts_of(summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:
-    """Return grounded facts in *summary* and the user's words, surest first."""
+    """Return the key points of *summary* as facts, grounded in *summary_input* if there is one."""
     points = list(_points(summary))
     if summary_input is None:
         return tuple(point for point in points if not aims(point.text, of_agent=True))
-    own = (
-        replace(fact, trust=Trust.USER) for fact in _sound(stated(SessionRecord(_shown(summary_input))), summary_input)
-    )
-    return tuple(distinct((*own, *_sound(points, summary_input)), MOST_CANDIDATES, lambda fact: fact.text))
+    return tuple(distinct(_sound(points, summary_input), MOST_CANDIDATES, lambda fact: fact.text))
 
 
 def _points(summary: Summary) -> Iterator[CandidateFact]:
@@ -160,17 +142,6 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
         if not (is_less or POINTS_BACK.match(point)) and len(content_words(point)) >= _FEWEST_OF_POINT:
             category = Category.TECHNICAL if names(point) else Category.CONCEPT
             yield fact_of(point, category, _LEAST)
-
-
-def _shown(summary_input: SummaryInput) -> Transcript:
-    """Return the shown session as a transcript, without partially shown user messages."""
-    shown = (each for each in summary_input.segments if each.role != "User" or _GAP not in each.text)
-    entries = [
-        Entry(kind, _LABEL.sub("", segment.text, count=1), f"{place}", segment.turn)
-        for place, segment in enumerate(shown)
-        if (kind := _KINDS.get(segment.role.casefold()))
-    ]
-    return Transcript(format="segments", entries=tuple(entries), digest="", bytes=0)
 
 
 def _sound(facts: Iterable[CandidateFact], summary_input: SummaryInput) -> Iterator[CandidateFact]:
