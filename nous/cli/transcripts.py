@@ -4,16 +4,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import unquote
 
 import click
 
-from nous.cli.framework import App, format_option, json_option, limit_option, scope_option
+from nous.cli.framework import App, format_option, json_option, limit_option
 from nous.cli.output import fitted, note, render, table
-from nous.domain.errors import BadInput, NotFound
-from nous.domain.scope import Scope
+from nous.domain.errors import BadInput
 from nous.excerpt import BUDGET, Excerpt, Unit, windows
 from nous.excerpt.strategies import names
 from nous.text.token_estimate import estimate
@@ -22,14 +19,12 @@ from nous.transcript import (
     build_summarizer_input,
     group_into_turns,
     known_readers,
-    parse_transcript,
     read_transcript,
 )
-from nous.transcript.load import damage, located, refusal, split_sessions
+from nous.transcript.load import damage, refusal
 from nous.transcript.parsing.turns import EXTRAS
 from nous.transcript.render.terminal import render as view
 from nous.transcript.render.terminal import transcript_as_json
-from nous.transcript.render.turns import TurnText
 
 _NUMBER = click.IntRange(min=1)
 _FATES = ("kept", "cut", "dropped")
@@ -130,32 +125,25 @@ def formats(*, as_json: bool) -> None:
 @click.command()
 @click.argument("query")
 @click.argument("source", metavar="PATH|SESSION")
-@scope_option
 @limit_option(5)
 @click.option("--since-turn", type=int, metavar="N", help="Leave out turn N and later, which are still in context.")
 @format_option
 @json_option
 @click.pass_obj
-def search_turns(
-    app: App, query: str, source: str, *, scope: Scope, limit: int, since_turn: int | None, **form: Any
-) -> None:
+def search_turns(app: App, query: str, source: str, *, limit: int, since_turn: int | None, **form: Any) -> None:
     """Search the turns of a session by words, by meaning and by the files they touched.
 
-    PATH may be packed, or - for standard input. SESSION is the id, or an id prefix, of a session that was published
-    from a file, or the id of one that qbit keeps. In a file of several sessions, all are searched.
+    PATH may be packed, or - for standard input. SESSION is the id of a session that qbit keeps.
     """
     from nous.app.memory import embedder  # noqa: PLC0415 (the other commands here need no settings)
     from nous.retrieval.query import asked  # noqa: PLC0415
-    from nous.retrieval.turns import in_one_row, recall_turns  # noqa: PLC0415
+    from nous.retrieval.turns import recall_turns  # noqa: PLC0415
 
     if not query.strip():
         raise BadInput("the query is empty: say what to look for")
-    path = None if source == "-" else _located(source, scope, app)
-    turns, places = in_one_row(_sessions(path, form["format_"]))
+    turns = group_into_turns(read_transcript(_stream_of(source), format=form["format_"]))
     if not turns:
         raise BadInput(f"{source} has no turns to search: no message in it was answered")
-    if since_turn is not None and len({place.session for place in places.values()}) > 1:
-        raise BadInput(f"--since-turn counts the turns of one session, and {source} holds several")
     last = turns[-1].number
     embed = embedder(app.settings).embed
     question = asked(query, embed)
@@ -163,38 +151,9 @@ def search_turns(
     hits = recall_turns(question, turns, embed=embed, in_context=in_context, limit=limit)
     if question.lacks:
         note(f"found by words and files alone: {question.lacks}")
-    found = [{**asdict(hit), **places[hit.turn]._asdict()} for hit in hits]
+    found = [asdict(hit) for hit in hits]
     render(found, map(_turn_text, found), as_json=form["as_json"], empty="nothing was found")
 
 
 def _turn_text(hit: Mapping[str, Any]) -> str:
-    session = f"session {hit['session']} " if hit["session"] else ""
-    return f"{session}turn {hit['turn']}  by {'; by '.join(hit['found_by'])}\n  {fitted(hit['text'], beside=2)}"
-
-
-def _sessions(path: Path | None, name: str | None) -> Iterator[tuple[str | None, Sequence[TurnText]]]:
-    """Yield the turns of each session in *path* or standard input; its id if there are several."""
-    parts = tuple(split_sessions(path)) if path and path.is_file() else ()
-    for part in parts:
-        yield part.id, group_into_turns(parse_transcript(part.content, format=name))
-    if not parts:
-        yield None, group_into_turns(read_transcript(path or sys.stdin.buffer, format=name))
-
-
-def _located(source: str, scope: Scope, app: App) -> Path:
-    """Return the file *source*, or the file of the session *source*. Raises as `located` does."""
-    from nous.cli.lookup import episode_of  # noqa: PLC0415 (only where there is no such file)
-
-    try:
-        return located(source)
-    except (NotFound, BadInput) as error:
-        no_file = error
-    try:
-        episode = episode_of(source, app.container, scope)
-    except NotFound as error:
-        raise NotFound(f"{no_file}; {error}") from None
-    if episode.dataref is None or not episode.dataref.startswith("file://"):
-        raise NotFound(f"session {episode.session_id} came without a file: give the path of its transcript")
-    path = located(Path(unquote(episode.dataref.removeprefix("file://"), errors="surrogateescape")))
-    note(f"session {episode.session_id}, from {path}")
-    return path
+    return f"turn {hit['turn']}  by {'; by '.join(hit['found_by'])}\n  {fitted(hit['text'], beside=2)}"

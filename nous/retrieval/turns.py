@@ -1,8 +1,7 @@
 """Search the turns of given sessions by words, by meaning and by file; return the best."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from nous.domain.errors import NousError
 from nous.retrieval.fusion import LEAST_COSINE, RankedItem, Ranking, by_cosine, fused
@@ -17,13 +16,6 @@ MOST_EMBEDDED = 256
 """Maximum chunks of a session that are compared by meaning: those with the query's words first, then the latest."""
 
 
-class TurnPlace(NamedTuple):
-    """A session and the number of a turn in it; None is the only session that is searched."""
-
-    session: str | None
-    turn: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnHit:
     """A turn that was found: its best chunk, the named files that it touched, and the evidence."""
@@ -33,19 +25,6 @@ class TurnHit:
     files: tuple[str, ...]
     score: float
     found_by: tuple[str, ...]
-
-
-def in_one_row(
-    sessions: Iterable[tuple[str | None, Sequence[TurnText]]],
-) -> tuple[tuple[TurnText, ...], Mapping[int, TurnPlace]]:
-    """Assign consecutive numbers to the turns of all *sessions*; map each number to its origin."""
-    row: list[TurnText] = []
-    places: dict[int, TurnPlace] = {}
-    for session, turns in sessions:
-        before = row[-1].number + 1 if row else 0
-        row.extend(replace(turn, number=before + turn.number) for turn in turns)
-        places |= {before + turn.number: TurnPlace(session, turn.number) for turn in turns}
-    return tuple(row), places
 
 
 def recall_turns(

@@ -137,7 +137,9 @@ def test_a_new_session_is_told_how_many_facts_it_is_not_told(nous: Nous) -> None
     assert "no note fits into 50 characters" in nous("context", "--budget", "50").stderr
 
 
-def test_of_several_sessions_in_a_file_the_turns_are_told_with_their_session(nous: Nous, tmp_path: Path) -> None:
+def test_turns_of_a_file_go_by_their_number_in_it_also_where_it_holds_several_sessions(
+    nous: Nous, tmp_path: Path
+) -> None:
     roles = ("user", "assistant") * 2
     chats = [
         (name, [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)])
@@ -148,9 +150,9 @@ def test_of_several_sessions_in_a_file_the_turns_are_told_with_their_session(nou
 
     hits = json.loads(nous("recall", "staging moved 9090", file, "--json").stdout)
 
-    assert (hits[0]["session"], hits[0]["turn"]) == ("beta", 2)
-    assert "session beta turn 2" in nous("recall", "staging moved 9090", file).stdout
-    assert "holds several" in nous("recall", "staging", file, "--since-turn", "1").stderr
+    assert hits[0]["turn"] == 3
+    assert "turn 3  by words" in nous("recall", "staging moved 9090", file).stdout
+    assert "turn 3" not in nous("recall", "staging moved 9090", file, "--since-turn", "3").stdout
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_of_several_sessions_in_a_file_the_turns_are_told_with_their_session(nou
             ("publish", "a.txt", "b.txt", "--session", "s1"),
             "--session s1 names one session, and several files were given",
         ),
-        (("recall", "port", "s1"), "nor a transcript of a session of that name; there is no episode of a session 's1'"),
+        (("recall", "port", "s1"), "there is no file s1, nor a transcript of a session of that name"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(nous: Nous, arguments: tuple[str, ...], complaint: str) -> None:

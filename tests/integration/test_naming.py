@@ -25,7 +25,6 @@ def test_a_session_goes_by_the_beginning_of_its_id(town: Town, nous: Nous) -> No
         assert (short.output, short.exit_code) == (nous(*command, SECRET, *SCOPE).output, 0)
         assert f"session {SECRET}" in short.output
         assert "is too short to name a session: give at least 4" in nous(*command, "sec", *SCOPE).stderr
-    assert f"session {SECRET} came without a file" in nous("recall", "billing", SECRET, *SCOPE).stderr
 
 
 def test_a_beginning_that_fits_several_sessions_says_which(town: Town, nous: Nous) -> None:
@@ -53,24 +52,10 @@ def test_a_session_that_was_forgotten_is_not_taken_for_one_that_begins_so(town: 
     town.settle()
     nous("forget", "--session", "abcd", "--yes", *SCOPE)
 
-    for command in (("status",), ("anchored",), ("episodes", "--editions"), ("recall", "billing")):
+    for command in (("status",), ("anchored",), ("episodes", "--editions")):
         result = nous(*command, "abcd", *SCOPE)
         assert "session abcd was forgotten on 20" in result.stderr
         assert (result.stdout, result.exit_code) == ("", BAD_INPUT)
-
-
-def test_recall_opens_the_file_of_a_session_that_was_published(town: Town, nous: Nous, tmp_path: Path) -> None:
-    file = tmp_path / "the chat.txt"
-    file.write_text(told("otherwords"))
-    nous("publish", file, "--session", OTHER, *SCOPE)
-    town.settle()
-
-    by_file, by_prefix = nous("recall", "billing", file), nous("recall", "billing", OTHER[:5], *SCOPE)
-
-    assert "port 9017" in by_file.stdout
-    assert (by_prefix.stdout, by_prefix.stderr) == (by_file.stdout, f"nous: session {OTHER}, from {file}\n")
-    file.unlink()
-    assert nous("recall", "billing", OTHER, *SCOPE).stderr == f"nous: there is no file {file}\n"
 
 
 def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_has_it(town: Town, nous: Nous) -> None:
@@ -81,7 +66,6 @@ def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_has_it(
     fact = str(town.facts()[SHARED])
 
     for command in (
-        ("recall", "billing", SECRET),
         ("episodes", "--editions", SECRET),
         ("status", SECRET),
         ("anchored", SECRET),

@@ -162,7 +162,6 @@ READING = {
     "show": ("show", SESSION),
     "facts": ("facts", "--all"),
     "search": ("search", "which bird lives in the attic, billing"),
-    "search-turns": ("search-turns", "billing", SESSION),
     "provenance": ("provenance", "{fact}"),
     "context": ("context", "--about", "billing"),
     "export": ("export",),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nous.domain.errors import Unavailable
 from nous.embedding.hashing import HashingEmbedder
 from nous.retrieval.query import Embed, asked
-from nous.retrieval.turns import TurnHit, in_one_row, recall_turns
+from nous.retrieval.turns import TurnHit, recall_turns
 from nous.transcript.model import Entry, Kind
 from nous.transcript.render.turns import TurnText, group_into_turns
 
@@ -70,15 +70,6 @@ def test_a_query_that_no_turn_is_near_finds_none() -> None:
     assert recalled("how do I cook rice") == []
     assert recalled("") == []
     assert recall_turns(asked("port", None), ()) == ()
-
-
-def test_turns_of_several_sessions_are_told_apart() -> None:
-    row, places = in_one_row([("one", session()), ("other", session())])
-
-    hits = recall_turns(asked("staging port 8080", None), row)
-
-    assert len({turn.number for turn in row}) == len(row) == 2 * len(session())
-    assert {("one", 3), ("other", 3)} <= {places[hit.turn] for hit in hits}
 
 
 def test_a_model_that_goes_away_meanwhile_leaves_words_and_files() -> None:
