@@ -83,7 +83,6 @@ def _with_characters(terms: set[str]) -> set[str]:
 
 LONGEST_PIECE = 400
 CONSIDERED = 300_000
-_LONGEST_SHOUT = 30
 
 
 @dataclass(slots=True, eq=False)
@@ -121,25 +120,12 @@ def _units(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[Te
 
 def _parts(item: Item, most: int) -> Iterator[Span]:
     """Yield the sentences or calls of *item* that begin in its first *most* characters."""
-    for start, end in item.parts or _complete(item.text[:most]):
+    for start, end in item.parts or sentences(item.text[:most]):
         begun = start
         while begun < min(end, most):
             stop = end if end - begun <= LONGEST_PIECE else back_to_a_blank(item.text, begun + LONGEST_PIECE)
             yield begun, stop
             begun = stop
-
-
-def _complete(text: str) -> Iterator[Span]:
-    """Yield sentences; a short exclamation, which says nothing alone, joins the next one."""
-    begun: int | None = None
-    end = 0
-    for start, end in sentences(text):
-        begun = start if begun is None else begun
-        if text[end - 1] != "!" or end - begun > _LONGEST_SHOUT:
-            yield begun, end
-            begun = None
-    if begun is not None:
-        yield begun, end
 
 
 def _equal_share(lengths: Sequence[int], room: int) -> int:
