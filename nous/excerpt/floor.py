@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nous.excerpt.items import PERSONAL, Item, Items, Role
-from nous.excerpt.layout import LengthAccount, ends, full_length, longest_closing, mark, merged, outline, shown_length
+from nous.excerpt.layout import LengthAccount, ends, full_length, longest_closing, mark, merged, shown_length
 from nous.excerpt.strategy import Choice
 from nous.text.sentences import Span
 
@@ -55,8 +55,6 @@ FLOOR_SHARE = 0.65
 SIDE_EFFECTS_SHARE = 0.6  # maximum share of the room left by a guarantee for side effects that it does not include
 ERRORS_SHARE = 0.15  # maximum share of the room for errors, out of what the guarantees leave
 _FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9.0, 6.0
-_DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.TASK, Role.TEAMMATE})
-"""Roles that may hold a pasted plan or a text with headings, where an outline says more than the end."""
 
 
 def floor(items: Items, room: int) -> Choice:
@@ -113,12 +111,12 @@ def _shared(items: Items, owed: Mapping[int, int], *, spare: int, weights: Mappi
 
 
 def _part(item: Item, characters: int) -> tuple[Span, ...]:
-    """Return its side effects if they fit, else its beginning and end, or a document's outline."""
+    """Return its side effects if they fit, else its beginning and end."""
     if item.side_effects and full_length(item.text) > characters:
         side_effects = merged(item.side_effects)
         if shown_length(item.text, side_effects) <= characters:
             return side_effects
-    return outline(item.text, characters) if item.role in _DOCUMENTS else ends(item.text, characters)
+    return ends(item.text, characters)
 
 
 def _add_errors(items: Items, choice: Choice, account: LengthAccount, room: int) -> None:

@@ -1,11 +1,9 @@
 """Render chosen parts of items as labelled text, with marks for omissions; compute lengths."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from math import ceil
 from typing import Self
 
 from nous.domain.summary_input import BETWEEN, Segment
@@ -18,9 +16,6 @@ _BLANKS = "\n "
 
 _WORTH_COUNTING = 400
 _LONGEST_WORD = 24
-_HEADING = re.compile(r"^#{1,6} \S[^\n]*", re.MULTILINE)
-_FEWEST_HEADINGS = 3
-HEADINGS_SHARE = 0.15  # maximum share of the room for the headings of a cut document
 HEAD = 2 / 3  # share of a cut text that is its beginning; the rest is its end
 
 
@@ -93,24 +88,6 @@ def ends(text: str, room: int) -> tuple[Span, ...]:
         return ()
     tail = int(kept * (1 - HEAD))
     return merged(((0, back_to_a_blank(text, kept - tail)), (_on_to_a_blank(text, len(text) - tail), len(text))))
-
-
-def outline(text: str, room: int) -> tuple[Span, ...]:
-    """Return `ends`, and for a document also evenly spread headings between them."""
-    whole = ends(text, room)
-    if whole == ((0, len(text)),) or not whole:
-        return whole
-    headings = [found.span() for found in _HEADING.finditer(text)]
-    if len(headings) < _FEWEST_HEADINGS:
-        return whole
-    spans = ends(text, int(room * (1 - HEADINGS_SHARE)))
-    if len(spans) != len(whole):
-        return whole
-    between = [heading for heading in headings if spans[0][1] <= heading[0] and heading[1] <= spans[-1][0]]
-    cost = sum(end - start + len(mark(len(text))) for start, end in between)
-    step = ceil(cost / max(1.0, room * HEADINGS_SHARE))
-    outlined = merged((*spans, *between[:: max(1, step)]))
-    return outlined if shown_length(text, outlined) <= room else whole
 
 
 def longest_closing(text: str) -> int:
