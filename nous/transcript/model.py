@@ -90,17 +90,14 @@ class Origin:
 class Header:
     """Session metadata from the file; None for what the file does not state.
 
-    `agent` is the program that ran the session, if the format alone does not identify it. `input_tokens` (including
-    cached ones) and `output_tokens` count each answer of the model once, even if the file repeats it.
+    `input_tokens` (including cached ones) and `output_tokens` count each answer of the model once, even if the file
+    repeats it.
     """
 
     session_id: str | None = None
-    parent_session_id: str | None = None
     title: str | None = None
-    agent: str | None = None
     cwd: str | None = None
     git_branch: str | None = None
-    git_commit: str | None = None
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None

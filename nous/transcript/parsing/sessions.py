@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.fields import JsonObject, filled, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, filled, text_at
 from nous.transcript.parsing.user_text import (
     INJECTED,
     INTERRUPTED,
@@ -181,7 +181,6 @@ class SessionReading(RecordReading):
         is_named_apart = self.is_sub_agents and agent
         self.notes.learn(
             session_id=f"agent-{agent}" if is_named_apart else session,
-            parent_session_id=session if is_named_apart else text_at(object_at(record, "forkedFrom"), "sessionId"),
             cwd=text_at(record, "cwd"),
             git_branch=text_at(record, "gitBranch"),
         )

@@ -14,7 +14,7 @@ from nous.transcript.parsing.values import as_arguments, parse_time
 _HEADING = re.compile(r"_\*\*(?P<who>User|Agent|Assistant|)(?P<mark> - sidechain)?(?: \((?P<about>.*)\))?\*\*_\s*")
 _TIME = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?"
 _ABOUT = re.compile(rf"(?P<model>.*?)\s*(?P<time>{_TIME})?")
-_SESSION = re.compile(r"<!--\s*(?P<agent>\S.{0,80}?) Session (?P<id>\S+)\s+\([^)]*\)\s*-->")
+_SESSION = re.compile(r"<!--\s*\S.{0,80}? Session (?P<id>\S+)\s+\([^)]*\)\s*-->")
 _TITLE = re.compile(rf"#{{1,2}} +(?:{_TIME}\s*$|SpecStory\s*$|(?P<title>\S.*?)(?: \(\d[^()]*\))?\s*$)")
 _MESSAGE = re.compile(r"<!--\s*message-id:\s*(?P<id>\S+)\s*-->\s*")
 _SIDECHAIN = "sidechain"
@@ -52,7 +52,7 @@ def heading_in(text: str) -> Heading | None:
 def about_in(text: str) -> dict[str, str] | None:
     """Return what the line *text* before the first message says of the session; None if nothing."""
     if found := _SESSION.match(text[:_LONGEST]):
-        return {"agent": found["agent"], "session_id": found["id"]}
+        return {"session_id": found["id"]}
     found = _TITLE.match(text) if len(text) <= _LONGEST else None
     return {"title": found["title"] or ""} if found else None
 

@@ -81,7 +81,7 @@ class _Session(BlockReading):
         if kind in _MESSAGES:
             is_aside = value.get("isSidechain") is True
             if self.is_sub_agents and not is_aside:  # the file began with a sub-agent's messages, but is not its own
-                self.notes.header = replace(self.notes.header, session_id=None, parent_session_id=None)
+                self.notes.header = replace(self.notes.header, session_id=None)
                 self.is_introduced = False
             if not self.is_introduced:
                 self.introduce(value)

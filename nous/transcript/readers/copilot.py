@@ -175,7 +175,6 @@ class _Session(SessionReading):
                     model=text_at(data, "selectedModel"),
                     cwd=text_at(context, "cwd"),
                     git_branch=text_at(context, "branch"),
-                    git_commit=text_at(context, "headCommit"),
                 )
             case "session.model_change":
                 self.notes.learn(model=text_at(data, "newModel"))

@@ -76,7 +76,7 @@ class _Session(BlockReading):
         parent = text_at(value, "callingSessionId")
         self.is_sub_agents = self.is_sub_agents or bool(parent) or title.startswith(_DELEGATED)
         own, cwd = text_at(value, "id"), text_at(value, "cwd")
-        self.notes.learn(session_id=own, parent_session_id=parent, title=title, cwd=cwd)
+        self.notes.learn(session_id=own, title=title, cwd=cwd)
 
     def _message(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         inner = object_at(value, "message")

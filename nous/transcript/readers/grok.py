@@ -99,7 +99,6 @@ class _Session(ChatReading):
             title=text_at(value, "generated_title", "session_summary"),
             cwd=text_at(info, "cwd"),
             git_branch=text_at(value, "head_branch"),
-            git_commit=text_at(value, "head_commit"),
             model=text_at(value, "current_model_id"),
         )
         self.notes.skip("session summary")

@@ -61,7 +61,6 @@ class _Session(ChatReading):
         config = object_at(value, "model_config")
         self.notes.learn(
             session_id=text_at(value, "session_id", "id"),
-            parent_session_id=text_at(value, "parent_session_id"),
             title=text_at(value, "title"),
             model=text_at(value, "model") or text_at(config, "model"),
             cwd=text_at(value, "cwd") or text_at(config, "cwd"),

@@ -86,7 +86,6 @@ class _Session(SessionReading):
         self.is_sub_agents = bool(parent)
         self.notes.learn(
             session_id=text_at(info, "id"),
-            parent_session_id=parent,
             title="" if title.startswith(_UNTITLED) else title,
             cwd=text_at(info, "directory"),
         )

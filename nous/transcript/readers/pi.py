@@ -13,7 +13,6 @@ from nous.transcript.parsing.values import as_arguments, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TYPES = frozenset(marks("pi", "types"))
-_OPENCLAW = ("openclaw", "clawdbot")
 
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
 """Models that OpenClaw names for repeats of messages that it sent to a channel."""
@@ -69,9 +68,6 @@ class _Session(BlockReading):
         message = object_at(value, "message")
         time = parse_time(value.get("timestamp")) or parse_time(message.get("timestamp"))
         place = RecordPlace(own or f"line-{record.line}", record.line, record.offset, time)
-        names = (*(text_at(value, key) for key in ("provider", "customType", "agent")), text_at(message, "provider"))
-        if any(name.startswith(_OPENCLAW) for name in names):
-            self.notes.learn(agent="openclaw")
         return self._message(message, place) if kind == "message" else self._other(kind, value, place)
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -81,23 +77,14 @@ class _Session(BlockReading):
             case "session_info":
                 self.title = text_at(value, "name").strip() or self.title
             case "session":
-                self._introduce(value)
+                self.notes.learn(
+                    session_id=text_at(value, "id"), cwd=text_at(value, "cwd"), model=text_at(value, "modelId")
+                )
             case "model_change":
                 self.notes.learn(model=text_at(value, "modelId"))
             case _:
                 pass
         return self.skip(kind)
-
-    def _introduce(self, value: JsonObject) -> None:
-        """Learn the header; the name of the file that it was forked from ends with its session id."""
-        parent = text_at(value, "parentSession", "branchedFrom")
-        name = parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
-        self.notes.learn(
-            session_id=text_at(value, "id"),
-            parent_session_id=name.rpartition("_")[2],
-            cwd=text_at(value, "cwd"),
-            model=text_at(value, "modelId"),
-        )
 
     def _message(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match role := str(message.get("role", "no role")):

@@ -117,8 +117,6 @@ class _Session(GeminiPartReading):
             case "custom_title":
                 self.title = text_at(payload, "customTitle") or self.title
                 return self.skip("title")
-            case "parent_session":
-                self.notes.learn(parent_session_id=text_at(payload, "parentSessionId"))
             case _:
                 pass
         return self.skip(f"system: {subtype}")

@@ -64,14 +64,12 @@ class _Run(ChatReading):
     def _introduce(self, value: JsonObject, steps: list[dict[str, Any]]) -> None:
         config = as_arguments(value.get("replay_config"))
         problem = object_at(config, "problem_statement")
-        repository = object_at(config, "env", "repo")
         stats = object_at(value, "info", "model_stats")
         cwd = as_text(as_arguments(steps[0].get("state")).get("working_dir")) if steps else ""
         self.notes.learn(
             session_id=text_at(problem, "id"),
             title=text_at(problem, "text").strip().partition("\n")[0].strip(),
             cwd="" if cwd == _NOWHERE else cwd,
-            git_commit=text_at(repository, "base_commit"),
             model=text_at(object_at(config, "agent", "model"), "name"),
             input_tokens=count_at(stats, "tokens_sent"),
             output_tokens=count_at(stats, "tokens_received"),

@@ -52,7 +52,7 @@ def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
         f"{entries} {'entry' if entries == 1 else 'entries'}",
         header.session_id if header.title else None,
         f"{read:,} tokens in, {written:,} out" if read or written else None,
-        *(header.agent, header.model, header.cwd, header.git_branch),
+        *(header.model, header.cwd, header.git_branch),
     )
     yield paint(" · ".join(filter(None, facts)), "faint")
 

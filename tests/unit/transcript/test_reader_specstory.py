@@ -73,8 +73,7 @@ def test_the_headings_say_what_the_session_and_its_messages_are() -> None:
     transcript = read(f"{USER.rstrip()}\n<!-- message-id: u-1 -->\n\nhi{SEPARATOR}{SUB_AGENT}{AGENT}hello")
 
     header = transcript.header
-    assert (header.session_id, header.agent) == ("3333-aa", "Claude Code")
-    assert (header.model, header.title) == ("claude-opus", None)
+    assert (header.session_id, header.model, header.title) == ("3333-aa", "claude-opus", None)
     assert transcript.entries[0].id == "u-1"
     assert [entry.line for entry in transcript] == [10, 24]
     assert [entry.time.second for entry in transcript if entry.time] == [0, 5]

@@ -47,13 +47,10 @@ class CodexReading(SessionReading):
         given = record.get("source")
         source = as_object(given).get("subagent")
         self.is_sub_agents = source is not None or given == "subagent" or record.get("thread_source") == "subagent"
-        spawned, git = as_object(as_object(source).get("thread_spawn")), object_at(record, "git")
         self.notes.learn(
             session_id=text_at(record, "id", "session_id"),
-            parent_session_id=text_at(spawned, "parent_thread_id") or text_at(record, "parent_thread_id"),
             cwd=text_at(record, "cwd"),
-            git_branch=text_at(git, "branch"),
-            git_commit=text_at(git, "commit_hash"),
+            git_branch=text_at(object_at(record, "git"), "branch"),
         )
 
     def settings(self, context: JsonObject) -> None:
