@@ -1,4 +1,4 @@
-"""Map session ids to transcript paths; list sub-agent transcripts, and files below a folder."""
+"""Map session ids to transcript paths; list the files below a folder."""
 
 import os
 from collections.abc import Callable, Collection, Iterator
@@ -6,13 +6,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from nous.domain.errors import BadInput
-from nous.transcript.model import SubAgent
 
 BASE_VARIABLE = "VT_TRANSCRIPT_DIR"
 """Environment variable with the directory of all transcripts. qbit reads the same one."""
 
 QBIT_TRANSCRIPTS = "~/.qbit/transcripts"
 _LONGEST_ID = 255
+_SUB_AGENTS = "subagents"  # name of the folder with the transcripts of sub-agents
 
 
 def transcripts_base(base: Path | str | None = None) -> Path:
@@ -32,7 +32,7 @@ def sub_agent_transcript_path(session: str, agent: str, request: str, *, base: P
     *request* is the id of the call that started *agent*. Raises BadInput as `transcript_path`.
     """
     name = safe_session_id(f"{safe_session_id(agent)}-{safe_session_id(request)}")
-    return transcript_path(session, base=base).parent / "subagents" / name / "transcript.json"
+    return transcript_path(session, base=base).parent / _SUB_AGENTS / name / "transcript.json"
 
 
 def find_transcript(session: str, *, base: Path | str | None = None) -> Path | None:
@@ -54,25 +54,6 @@ def is_plain_name(name: str) -> bool:
     """Return whether *name* is a safe file name: printable, not blank, no path, not too long."""
     is_printable = bool(name.strip()) and name.isprintable() and len(name.encode(errors="replace")) <= _LONGEST_ID
     return is_printable and name not in {".", ".."} and not set(name) & set("/\\")
-
-
-FOLDER = "subagents"  # name of the folder with the transcripts of sub-agents
-
-
-def sub_agents_beside(path: Path) -> tuple[SubAgent, ...]:
-    """Return the sub-agents of the session at *path*, sorted by id; none for a sub-agent's.
-
-    Claude Code keeps sub-agents in `<session>/subagents/agent-<id>.jsonl`, qbit in
-    `subagents/<id>-<call>/transcript.json`, Cursor in `subagents/<id>.jsonl`. Raises OSError.
-    """
-    if FOLDER in {path.parent.name, path.parent.parent.name}:
-        return ()
-    folders = (path.parent / path.name.partition(".")[0] / FOLDER, path.parent / FOLDER)
-    patterns = ("*.jsonl", "*/transcript.json")
-    places = [place for folder in folders for pattern in patterns for place in folder.glob(pattern)]
-    names = [place.stem if place.suffix == ".jsonl" else place.parent.name for place in places]
-    found = sorted((name.removeprefix("agent-"), str(place)) for name, place in zip(names, places, strict=True))
-    return tuple(SubAgent(name, place) for name, place in found)
 
 
 _OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})
@@ -104,7 +85,7 @@ def below(folder: Path, unreadable: Unreadable, *, left_out: LeftOut = lambda _:
 
 def parts_of_sessions(names: Collection[str]) -> Collection[str]:
     """Return which folder *names* hold parts: sub-agents', and messages in files of their own."""
-    return {FOLDER, "message", "part"} if set(names) >= _OF_A_TREE else {FOLDER}
+    return {_SUB_AGENTS, "message", "part"} if set(names) >= _OF_A_TREE else {_SUB_AGENTS}
 
 
 def _places(folder: Path, unreadable: Unreadable, left_out: LeftOut) -> list[os.DirEntry[str]]:

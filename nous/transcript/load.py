@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -14,7 +13,7 @@ import orjson
 
 from nous.domain.errors import BadInput, NotFound, Unavailable
 from nous.transcript.detect import Sniffed, UnknownFormat, reader_for, reader_named, sample_of
-from nous.transcript.discovery import find_transcript, is_plain_name, safe_session_id, sub_agents_beside
+from nous.transcript.discovery import find_transcript, is_plain_name, safe_session_id
 from nous.transcript.io.byte_source import DAMAGED, ByteSource
 from nous.transcript.io.lines import ReadPosition, lines
 from nous.transcript.model import Kind, ReadNotes, Transcript
@@ -49,8 +48,7 @@ def read_transcript(
         return _read(source, format, finishing, source=name)
     path = located(source, base=base)
     with opened(path) as stream:
-        transcript = _read(stream, format, finishing, source=str(path), path=path)
-        return replace(transcript, sub_agents=sub_agents_beside(path))
+        return _read(stream, format, finishing, source=str(path), path=path)
 
 
 @contextmanager

@@ -112,12 +112,6 @@ class Problem:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SubAgent:
-    id: str
-    path: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """A user prompt and everything up to the next one; turn 0 is everything before the first."""
@@ -143,7 +137,6 @@ class Transcript:
     skipped: Mapping[str, int] = field(default_factory=dict[str, int])
     problems: tuple[Problem, ...] = ()
     source: str = ""
-    sub_agents: tuple[SubAgent, ...] = ()
 
     @property
     def turns(self) -> Sequence[Turn]:

@@ -35,8 +35,6 @@ def render(transcript: Transcript, *, paint: Paint = plain) -> Iterator[str]:
         yield ""
         yield from _turn(turn, paint, root=f"{transcript.header.cwd}/")
     yield ""
-    for sub_agent in transcript.sub_agents:
-        yield paint(f"{_MARKS[Kind.SUB_AGENT]} sub-agent {sub_agent.id}: {sub_agent.path}", Kind.SUB_AGENT)
     yield from _footer(transcript, paint)
 
 

@@ -9,7 +9,6 @@ from builders.claude import user
 
 from nous.transcript import Kind, TranscriptWriter, read_transcript
 from nous.transcript.discovery import below, parts_of_sessions
-from nous.transcript.model import SubAgent
 
 
 def files(folder: Path, *names: str) -> None:
@@ -73,32 +72,22 @@ def test_a_folder_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
     assert (found, failed) == ([tmp_path / "a.txt"], [tmp_path / "gone"])
 
 
-def write(path: Path, *records: dict[str, object]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    common = {"sessionId": "s1", "isSidechain": False}
-    lines = (
-        orjson.dumps({"uuid": f"{path.stem}{number}", **common, **record}) for number, record in enumerate(records)
-    )
-    path.write_bytes(b"\n".join(lines))
+def test_the_prompt_in_a_file_of_claude_codes_sub_agent_is_no_persons(tmp_path: Path) -> None:
+    apart = tmp_path / "agent-a37a9c9.jsonl"
+    record = {"uuid": "u1", "sessionId": "s1", **user("Find it", isSidechain=True, agentId="a37a9c9")}
+    apart.write_bytes(orjson.dumps(record))
+
+    transcript = read_transcript(apart)
+
+    assert [(entry.kind, entry.text) for entry in transcript] == [(Kind.SUB_AGENT, "Find it")]
+    assert transcript.header.session_id == "agent-a37a9c9"
 
 
-def test_claude_codes_sub_agents_are_found_beside_their_session(tmp_path: Path) -> None:
-    session, apart = tmp_path / "s1.jsonl", tmp_path / "s1" / "subagents" / "agent-a37a9c9.jsonl"
-    write(session, user("look"))
-    write(apart, user("Find it", isSidechain=True, agentId="a37a9c9"))
-
-    assert read_transcript(session).sub_agents == (SubAgent("a37a9c9", str(apart)),)
-    [prompt] = read_transcript(apart)
-    assert (prompt.kind, prompt.text) == (Kind.SUB_AGENT, "Find it")
-    assert read_transcript(apart).sub_agents == ()
-
-
-def test_qbits_sub_agents_are_called_after_their_calls(tmp_path: Path) -> None:
+def test_the_file_of_qbits_sub_agent_can_be_read_by_itself(tmp_path: Path) -> None:
     writer = TranscriptWriter("s1", base=tmp_path)
     for kind in ("started", "user_message", "tool_request", "sub_agent_tool_request", "sub_agent_tool_result"):
         writer.append(told(kind))
 
-    [sub_agent] = read_transcript("s1", base=tmp_path).sub_agents
+    apart = read_transcript(tmp_path / "s1" / "subagents" / "a1-r1" / "transcript.json")
 
-    assert sub_agent.id == "a1-r1"
-    assert [entry.kind for entry in read_transcript(sub_agent.path)] == [Kind.TOOL_CALL, Kind.ERROR]
+    assert [entry.kind for entry in apart] == [Kind.TOOL_CALL, Kind.ERROR]
