@@ -15,7 +15,7 @@ from nous.excerpt.strategy import ManifestEntry
 from nous.excerpt.tool_outputs import failure, leaves, looks_failed
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript
-from nous.transcript.tool_actions import Action, hands_over, pushes, subject_of_commit, writes
+from nous.transcript.tool_actions import Action, hands_over, subject_of_commit, writes
 from nous.transcript.tool_summary import BOOKKEEPING, extract_tool_summary
 
 FAILED, REJECTED, INTERRUPTED = "failed", "rejected", "interrupted"
@@ -110,7 +110,7 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
         call, _, command, paths = action
         commit = subject_of_commit(command) if command else None
         has_side_effect = commit is not None if command else not paths and (writes(action) or hands_over(action))
-        brief = _commit(commit, command) if commit else brief_call(action, has_side_effect=has_side_effect)
+        brief = _commit(commit) if commit else brief_call(action, has_side_effect=has_side_effect)
         if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
             if outcome := outcomes.get(call.id):
                 why = f": {reason}" if has_side_effect and (reason := outcome.reason) else ""
@@ -125,9 +125,8 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
     return ToolsLine(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(effective))
 
 
-def _commit(subject: str, command: str) -> str:
-    pushed = f" + {push}" if (push := pushes(command)) else ""
-    return f'git commit "{subject[:_LONGEST_SUBJECT]}"{pushed}'
+def _commit(subject: str) -> str:
+    return f'git commit "{subject[:_LONGEST_SUBJECT]}"'
 
 
 def _spans(pieces: Sequence[str]) -> list[Span]:

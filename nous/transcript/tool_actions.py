@@ -1,4 +1,4 @@
-"""Classify tool calls by effect: file writes, file removals, commits, pushes, escalations."""
+"""Classify tool calls by effect: file writes, file removals, commits, escalations."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,13 +25,10 @@ _COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +[^\s;&|(]+| +--[a-z][\w-]*(?:=\S+
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?[ \t]*\n\s*(?P<subject>[^\n]+)")
 _MESSAGE = _PATTERNS["message"]
 _DRY_RUNS = ("--dry-run", "--help")
-_PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
-_FORCES = re.compile(r" (?:--force\b|-f\b)")
 _REMOVES = _PATTERNS["removes"]
 _DEEP = re.compile(r" -(?:\w*[rR]|-recursive)")
 _REMOVES_NOTHING = re.compile(r" -(?:[a-z]*n[a-z]*|-cached|-dry-run)(?![\w-])")
 _PARTS = re.compile(r"[;&|()\n]+")
-_PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
 class Action(NamedTuple):
@@ -145,11 +142,3 @@ def _named(removal: re.Match[str]) -> list[str]:
 
 def _directories(removal: re.Match[str], names: Sequence[str]) -> list[str]:
     return [f"{name.rstrip('/')}/" for name in names] if _DEEP.search(removal["options"]) else []
-
-
-def pushes(command: str) -> str:
-    """Return `push` or `push --force` if *command* pushes, else an empty string."""
-    found = _PUSH.search(command)
-    if found is None or any(option in found["how"] for option in _PUSHES_NOTHING):
-        return ""
-    return "push --force" if _FORCES.search(found["how"]) else "push"
