@@ -1,7 +1,7 @@
 """Render a transcript for reading in a terminal, or as JSON lines."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import groupby
 from textwrap import indent
@@ -13,9 +13,6 @@ from nous.transcript.model import Entry, Kind, Origin, Transcript, Turn
 from nous.transcript.parsing.user_text import without_colour
 from nous.transcript.readers.nous import MARK, VERSION
 
-Paint = Callable[[str, str], str]
-"""Colors a text for a role: a kind of entry, `heading`, or `faint`."""
-
 _INDENT = "    "
 _MARKS = {Kind.ERROR: "✗", Kind.DECISION: "◆", Kind.SUB_AGENT: "↳", Kind.SUMMARY: "≡", Kind.SYSTEM: "·"}
 _LONGEST_LINE = 160
@@ -24,23 +21,19 @@ _ERROR_LINES = 3
 _LONG = 40
 
 
-def plain(text: str, _: str, /) -> str:
-    return text
-
-
-def render(transcript: Transcript, *, paint: Paint = plain) -> Iterator[str]:
+def render(transcript: Transcript) -> Iterator[str]:
     """Yield a heading, the turns with one line per tool call, and a footer of skipped content."""
-    yield from _heading(transcript, paint)
+    yield from _heading(transcript)
     for turn in transcript.turns:
         yield ""
-        yield from _turn(turn, paint, root=f"{transcript.header.cwd}/")
+        yield from _turn(turn, root=f"{transcript.header.cwd}/")
     yield ""
-    yield from _footer(transcript, paint)
+    yield from _footer(transcript)
 
 
-def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
+def _heading(transcript: Transcript) -> Iterator[str]:
     header, name, sure = transcript.header, transcript.format, transcript.confidence
-    yield paint(header.title or header.session_id or transcript.source or "session", "heading")
+    yield header.title or header.session_id or transcript.source or "session"
     read, written = header.input_tokens or 0, header.output_tokens or 0
     turns, entries = sum(turn.number > 0 for turn in transcript.turns), len(transcript.entries)
     facts = (
@@ -52,7 +45,7 @@ def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
         f"{read:,} tokens in, {written:,} out" if read or written else None,
         *(header.model, header.cwd, header.git_branch),
     )
-    yield paint(" · ".join(filter(None, facts)), "faint")
+    yield " · ".join(filter(None, facts))
 
 
 def _span(transcript: Transcript) -> str:
@@ -63,33 +56,33 @@ def _span(transcript: Transcript) -> str:
     return f"{start:%F %R} to {until} UTC"
 
 
-def _turn(turn: Turn, paint: Paint, *, root: str) -> Iterator[str]:
+def _turn(turn: Turn, *, root: str) -> Iterator[str]:
     begun = next((entry.time for entry in turn.entries if entry.time), None)
     clock = f"  {begun:%H:%M:%S}" if begun else ""
-    yield paint(f"[turn {turn.number}]{clock}" if turn.number else "[before the first turn]", "faint")
+    yield f"[turn {turn.number}]{clock}" if turn.number else "[before the first turn]"
     for kind, entries in groupby(turn.entries, key=lambda entry: entry.kind):
         if kind is Kind.TOOL_CALL:
-            yield from _calls(list(entries), paint, root=root)
+            yield from _calls(list(entries), root=root)
         elif kind is not Kind.TOOL_RESULT:
-            yield from (_said(entry, paint) for entry in entries)
+            yield from map(_said, entries)
 
 
-def _calls(calls: Sequence[Entry], paint: Paint, *, root: str) -> Iterator[str]:
+def _calls(calls: Sequence[Entry], *, root: str) -> Iterator[str]:
     """Yield one line per call, or per repeated call; paths are relative to the session's."""
     for summary, repeated in groupby(calls, key=lambda call: call.text.replace(root, "")):
         times = len(list(repeated))
-        yield paint(f"{_INDENT}→ {_line(summary)}{f' x{times}' if times > 1 else ''}", Kind.TOOL_CALL)
+        yield f"{_INDENT}→ {_line(summary)}{f' x{times}' if times > 1 else ''}"
 
 
-def _said(entry: Entry, paint: Paint) -> str:
+def _said(entry: Entry) -> str:
     kind = entry.kind
     if kind is Kind.USER:
-        return paint(indent(without_colour(entry.text), "> ", lambda _: True), kind)
+        return indent(without_colour(entry.text), "> ", lambda _: True)
     if kind in {Kind.ASSISTANT, Kind.THINKING}:
-        return paint(indent(without_colour(entry.text), _INDENT), kind)
+        return indent(without_colour(entry.text), _INDENT)
     most = _ERROR_LINES if kind is Kind.ERROR else _LONG
     shown = entry.text if kind is Kind.DECISION else _first_lines(entry.text, most)
-    return paint(indent(f"{_MARKS.get(kind, '·')} {shown}", _INDENT), kind)
+    return indent(f"{_MARKS.get(kind, '·')} {shown}", _INDENT)
 
 
 def _first_lines(text: str, most: int) -> str:
@@ -102,14 +95,14 @@ def _line(text: str) -> str:
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
 
 
-def _footer(transcript: Transcript, paint: Paint) -> Iterator[str]:
+def _footer(transcript: Transcript) -> Iterator[str]:
     kinds = Counter(entry.kind for entry in transcript)
-    yield paint(f"read: {', '.join(f'{times} {kind}' for kind, times in kinds.most_common()) or 'nothing'}", "faint")
+    yield f"read: {', '.join(f'{times} {kind}' for kind, times in kinds.most_common()) or 'nothing'}"
     counted = sorted(transcript.skipped.items(), key=lambda reason: (-reason[1], reason[0]))
     skipped = ", ".join(f"{reason} x{times}" if times > 1 else reason for reason, times in counted)
-    yield paint(f"passed over: {skipped or 'nothing'}", "faint")
+    yield f"passed over: {skipped or 'nothing'}"
     for problem in transcript.problems:
-        yield paint(f"line {problem.line}: {problem.reason}", Kind.ERROR)
+        yield f"line {problem.line}: {problem.reason}"
 
 
 def transcript_as_json(transcript: Transcript) -> bytes:

@@ -19,13 +19,11 @@ class TurnText:
     """The text of one turn, and all its entries.
 
     Tool results are not in `text`. `text` ends with the prompt of the next turn, which shows how this one was received.
-    A turn without a next one is provisional: more may be added to it.
     """
 
     number: int
     text: str
     entries: tuple[Entry, ...]
-    is_provisional: bool
 
 
 def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, ...]:
@@ -37,7 +35,6 @@ def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, .
             number=owned[0].turn,
             text=BETWEEN.join([*blocks, *([f"[User] {following}"] if following else [])]),
             entries=owned,
-            is_provisional=owned is turns[-1],
         )
         for owned, following in zip(turns, asked_next, strict=False)  # without turns, asked_next has one element more
         if (blocks := list(_blocks(owned)))
