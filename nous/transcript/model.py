@@ -90,8 +90,8 @@ class Origin:
 class Header:
     """Session metadata from the file; None for what the file does not state.
 
-    `input_tokens` (including cached ones) and `output_tokens` count each answer of the model once, even if the file
-    repeats it.
+    `input_tokens` (including cached ones) and `output_tokens` are only read from sessions of Claude Code. They count
+    each answer of the model once, even if the file repeats it.
     """
 
     session_id: str | None = None

@@ -1,4 +1,4 @@
-"""Base class of session parsers: user text, call/result pairing, metadata, token usage."""
+"""Base class of session parsers: user text, call/result pairing, metadata."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -146,33 +146,19 @@ def digest_of(*texts: str) -> str:
 class SessionReading(RecordReading):
     """Base reading of a session.
 
-    `calls` wait for their results. `usage` maps answers to tokens (read, written). `seen` are ids or digests of
-    records. If `is_sub_agents`, another agent, not a person, wrote the user messages.
+    `calls` wait for their results. `seen` are ids or digests of records. If `is_sub_agents`, another agent, not a
+    person, wrote the user messages.
     """
 
     calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     title: str = ""
-    usage: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     seen: set[str] = field(default_factory=set[str])
     is_introduced: bool = False
     is_sub_agents: bool = False
 
     def conclude(self) -> Iterable[Draft]:
-        read, written = self.tokens()
-        self.notes.learn(title=self.title, input_tokens=read, output_tokens=written)
+        self.notes.learn(title=self.title)
         return ()
-
-    def tokens(self) -> tuple[int, int]:
-        return sum(read for read, _ in self.usage.values()), sum(written for _, written in self.usage.values())
-
-    def charge(self, read: int, written: int, answer: str) -> None:
-        """Count the tokens of an *answer* once, though several records repeat or complete them."""
-        if (written, read) > self.usage.get(answer, (0, 0))[::-1]:
-            self.usage[answer] = read, written
-
-    def add_tokens(self, read: int, written: int, book: str = "") -> None:
-        known = self.usage.get(book, (0, 0))
-        self.usage[book] = known[0] + read, known[1] + written
 
     def introduce(self, record: JsonObject) -> None:
         """Learn the header from the session's first message, a *record* like Claude Code's."""

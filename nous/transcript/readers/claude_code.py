@@ -62,12 +62,13 @@ class _Session(BlockReading):
 
     A message removed from the queue went to the model, often without any other record in the file. Where another record
     exists (an attachment, or a separate prompt before or after), the same words appear twice: `given` are the words
-    that the queue has emitted since the last prompt.
+    that the queue has emitted since the last prompt. `usage` maps answers to tokens (read, written).
     """
 
     titles: dict[str, str] = field(default_factory=dict[str, str])
     waiting: list[QueuedPrompt] = field(default_factory=list[QueuedPrompt])
     given: set[str] = field(default_factory=set[str])
+    usage: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
@@ -105,6 +106,8 @@ class _Session(BlockReading):
         """Yield the messages still queued at the end, which were typed but are unanswered."""
         self.title = text_at(self.titles, *_TITLES)
         SessionReading.conclude(self)
+        used = self.usage.values()
+        self.notes.learn(input_tokens=sum(read for read, _ in used), output_tokens=sum(written for _, written in used))
         for message in self.waiting:
             yield from self._give(message, message.place)
 
@@ -152,12 +155,17 @@ class _Session(BlockReading):
         own, usage = text_at(message, "id") or place.id, object_at(message, "usage")
         if self.notes.header.model is None and not (model := text_at(message, "model")).startswith("<"):
             self.notes.learn(model=model)
-        self.charge(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"), own)
+        self._charge(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"), own)
         drafts = self.of_assistant(content, place, message=own)
         if drafts and drafts[0].text == _NO_ANSWER:
             self.notes.skip("no response requested")
             return drafts[1:]
         return drafts
+
+    def _charge(self, read: int, written: int, answer: str) -> None:
+        """Count the tokens of an *answer* once, though several records repeat or complete them."""
+        if (written, read) > self.usage.get(answer, (0, 0))[::-1]:
+            self.usage[answer] = read, written
 
     def _sidechain(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         message = object_at(value, "message")

@@ -67,7 +67,7 @@ class _Run(EventReading):
                 self.notes.learn(session_id=text_at(value, "thread_id"))
                 self.copies.clear()
                 self.observed.clear()
-            case "turn.completed" | "error":
+            case "error":
                 return self.of_event(value, place)
             case "turn.failed":
                 why = text_at(object_at(value, "error"), "message") or "no reason given"

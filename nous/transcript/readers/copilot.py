@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, objects_at, templates, text_at
+from nous.transcript.parsing.fields import JsonObject, marks, object_at, objects_at, templates, text_at
 from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, ToolCall, call, digest_of, rejection
-from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
+from nous.transcript.parsing.values import as_arguments, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _FAMILIES = frozenset(marks("copilot", "families"))
@@ -61,7 +61,6 @@ class _Session(SessionReading):
         is_inside = bool(inside) and (kind in _INSIDE or kind.startswith("tool."))
         if kind == "assistant.message" and not is_inside:
             self.notes.learn(model=text_at(data, "model"))
-            self.charge(0, count_at(data, "outputTokens"), text_at(data, "messageId") or own)
         for draft in self._of(kind, data, place):
             if is_inside and draft.kind is not Kind.DECISION:
                 draft.agent = inside
@@ -182,7 +181,6 @@ class _Session(SessionReading):
                 self.title = text_at(data, "title").strip() or self.title
             case "session.shutdown":
                 self.notes.learn(model=text_at(data, "currentModel"))
-                self.charge(_tokens_read(data), 0, kind)
             case _:
                 pass
         return self.from_template(_TEMPLATES, kind, data, place)
@@ -197,11 +195,3 @@ def _text(data: JsonObject) -> str:
     texts = (text_at(found, "text") for found in objects_at(as_object(result), "contents"))
     reason = as_object(error).get("message") if isinstance(error, dict) else error
     return as_shown(output) or "\n\n".join(filter(None, texts)) or as_shown(reason)
-
-
-def _tokens_read(data: JsonObject) -> int:
-    usages = (as_object(as_object(of).get("usage")) for of in object_at(data, "modelMetrics").values())
-    by_model = sum(count_at(usage, "inputTokens") for usage in usages)
-    details = object_at(data, "tokenDetails")
-    kinds = ("input", "cache_read", "cache_write")
-    return by_model or sum(as_count(as_object(details.get(kind)).get("tokenCount")) for kind in kinds)

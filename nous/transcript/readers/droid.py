@@ -21,7 +21,6 @@ _SURE_KEYS = {
 }
 """Keys that only the output of Droid has together, by the type of the record."""
 
-_READ_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _TEMPLATES = templates("droid")
 _FAILED = "Error:"
 _DELEGATED = "# Task Tool Invocation"
@@ -113,8 +112,6 @@ class _Session(BlockReading):
         return self.result(text, text_at(value, "toolCallId", "id"), own, is_error=is_error, tool=tool)
 
     def _completed(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        usage = object_at(value, "usage")
-        self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"))
         text = text_at(value, "finalText").strip()
         if text and text == self.answer:
             return self.skip("repeated answer")

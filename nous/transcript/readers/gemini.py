@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import CANCELLED, GeminiPartReading, others_in, parts_in, responses_in, texts_in
 from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -109,9 +109,6 @@ class _Session(GeminiPartReading):
         calls = objects_at(message, "toolCalls")
         content = message.get("content", message.get("parts"))
         self.notes.learn(model=text_at(message, "model"))
-        tokens = object_at(message, "tokens")
-        read = count_at(tokens, "input", "tool")
-        self.charge(read, count_at(tokens, "output", "thoughts"), place.id)
         yield from self._thoughts(message, place)
         is_empty = place.id not in self.seen and parts_in(content) in ([], [{"text": ""}])
         if not is_empty and not self.is_repeated(place.id, "repeated message"):

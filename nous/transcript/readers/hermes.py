@@ -20,7 +20,6 @@ _OWN_ROLE = "session_meta"
 _COMPACTED = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 _NOT_FROM_A_PERSON = marks("hermes", "not_from_a_person")
 _REASONING = ("reasoning", "reasoning_content")
-_INPUT_TOKENS = ("input_tokens", "cache_read_tokens", "cache_write_tokens")
 _ERROR = "error"
 
 
@@ -64,8 +63,6 @@ class _Session(ChatReading):
             title=text_at(value, "title"),
             model=text_at(value, "model") or text_at(config, "model"),
             cwd=text_at(value, "cwd") or text_at(config, "cwd"),
-            input_tokens=count_at(value, *_INPUT_TOKENS),
-            output_tokens=count_at(value, "output_tokens"),
         )
 
     def message(self, role: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:

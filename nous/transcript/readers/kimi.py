@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
-from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, templates, text_at
+from nous.transcript.parsing.fields import JsonObject, marks, object_at, templates, text_at
 from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, digest_of
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -18,7 +18,6 @@ from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 _SURE = frozenset(marks("kimi", "sure"))
 _BY_COMMAND = frozenset({"skill_activation", "plugin_command"})
 _TOOLS_SNAPSHOT = b'{"type":"llm.tools_snapshot"'
-_READ_TOKENS = ("inputOther", "inputCacheRead", "inputCacheCreation")
 _TEMPLATES = templates("kimi")
 
 
@@ -73,10 +72,6 @@ class _Journal(BlockReading):
         self.notes.learn(model=self.model)
         return SessionReading.conclude(self)
 
-    def tokens(self) -> tuple[int, int]:
-        """Return the larger sum: of all steps, or of usage records, which include compactions."""
-        return max(self.usage.values(), default=(0, 0))
-
     def _appended(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         text = self.text(message.get("content"))
         if times := self.typed.pop(text, 0):
@@ -127,8 +122,6 @@ class _Journal(BlockReading):
                 return self._called(event, own)
             case "tool.result":
                 return self._came_back(event, place)
-            case "step.end":
-                self._charge(event, "steps")
             case _:
                 pass
         return self.skip(kind)
@@ -170,17 +163,11 @@ class _Journal(BlockReading):
         match kind:
             case "turn.ended" if value.get("reason") == "failed":
                 return (place.draft(Kind.ERROR, as_shown(value.get("error")) or "The turn failed", is_error=True),)
-            case "usage.record":
-                self._charge(value, "records")
             case "llm.request":
                 self.notes.learn(model=text_at(value, "model"))
             case _:
                 pass
         return self.from_template(_TEMPLATES, kind, value, place)
-
-    def _charge(self, value: JsonObject, book: str) -> None:
-        usage = object_at(value, "usage")
-        self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output"), book)
 
 
 READER = FormatReader("kimi", _confidence, _Journal)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, own_name
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -102,8 +102,6 @@ class _Conversation(ChatReading):
             yield from self._of(known.kind, known.fields, place)
             return
         self.notes.learn(model=text_at(about, "model_name", "model"))
-        usage = object_at(known.fields, "usage_metadata")
-        self.add_tokens(count_at(usage, "input_tokens"), count_at(usage, "output_tokens"))
         self.growing = self.growing or place
         self.pieces.append(dict(known.fields))
         if not known.is_piece or known.fields.get("chunk_position") == "last":

@@ -12,7 +12,7 @@ from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.chat import reports_failure
 from nous.transcript.parsing.codex.contents import Output
 from nous.transcript.parsing.codex.conversation import CodexReading, requested
-from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, marks, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import call, digest_of
 from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -109,10 +109,9 @@ class _Session(CodexReading):
         own = text_at(value, "id")
         if own and self.is_repeated(own, "repeated response"):
             return
-        conversation, usage = value.get("conversation"), object_at(value, "usage")
+        conversation = value.get("conversation")
         session = text_at(as_object(conversation), "id") or as_text(conversation)
         self.notes.learn(model=text_at(value, "model"), session_id=session or text_at(value, "session_id"))
-        self.add_tokens(count_at(usage, "input_tokens"), count_at(usage, "output_tokens"))
         yield from self._asked(value, record)
         for found in objects_at(value, "output"):
             yield from self._item({"created_at": value.get("created_at"), **found}, record)

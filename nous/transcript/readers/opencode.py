@@ -77,10 +77,6 @@ class _Session(SessionReading):
         else:
             yield from self._loose(value, place)
 
-    def tokens(self) -> tuple[int, int]:
-        """Return the larger sum: steps and messages report the same tokens, old sessions only one."""
-        return max(self.usage.values(), default=(0, 0))
-
     def _introduce(self, info: JsonObject) -> None:
         title, parent = text_at(info, "title"), text_at(info, "parentID")
         self.is_sub_agents = bool(parent)
@@ -128,7 +124,6 @@ class _Session(SessionReading):
         yield from added
 
     def _answer(self, info: JsonObject, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
-        self._charge(info, "messages")
         for part in parts:
             yield from self._part(part, place.id, place, is_summary=info.get("summary") is True)
         if error := object_at(info, "error"):
@@ -193,17 +188,9 @@ class _Session(SessionReading):
             case "retry":
                 attempt, error = count_at(part, "attempt"), _error_text(object_at(part, "error"))
                 return (place.draft(Kind.ERROR, f"API error: {error} (attempt {attempt})", is_error=True),)
-            case "step-finish":
-                self._charge(part, "steps")
             case _:
                 pass
         return self.skip(f"{part.get('type')} part")
-
-    def _charge(self, value: JsonObject, book: str) -> None:
-        tokens = object_at(value, "tokens")
-        cache = object_at(tokens, "cache")
-        read = count_at(tokens, "input") + count_at(cache, "read", "write")
-        self.add_tokens(read, count_at(tokens, "output"), book)
 
 
 def _failure(error: JsonObject, place: RecordPlace) -> Draft:

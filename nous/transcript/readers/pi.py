@@ -21,7 +21,6 @@ _CUT_SHORT = frozenset({"error", "aborted"})
 _ABORTED = ("Command aborted", "Operation aborted")
 _NOT_RUN = "Skipped due to queued user message"
 _FAILED = frozenset({"error", "failed"})
-_READ_TOKENS = ("input", "cacheRead", "cacheWrite")
 _SUMMARIES = frozenset({"compaction", "branch_summary", "branchSummary", "compactionSummary"})
 _BY_A_PROGRAM = frozenset({"custom_message", "custom", "hookMessage"})
 _PATTERNS = patterns("nous.transcript", "patterns", "pi")
@@ -129,8 +128,6 @@ class _Session(BlockReading):
         yield from self.said(said, place)
 
     def _answered(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        usage = object_at(message, "usage")
-        self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output"))
         model, text = text_at(message, "model"), text_of(message.get("content")).strip()
         if model in _MIRRORS and text == self.answer:
             self.notes.skip("repeated message")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, templates, text_at
+from nous.transcript.parsing.fields import JsonObject, object_at, templates, text_at
 from nous.transcript.parsing.sessions import SessionReading, call, rejection
 from nous.transcript.parsing.values import as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -90,7 +90,6 @@ class _Session(SessionReading):
         return place.draft(kind, text, tool=tool or None, call_id=request or None)
 
     def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        self.add_tokens(count_at(event, "input_tokens"), count_at(event, "output_tokens"))
         if reasoning := text_at(event, "reasoning").strip():
             yield place.draft(Kind.THINKING, reasoning, 1)
         yield from self.text_or_skip(Kind.ASSISTANT, text_at(event, "response"), place, "empty completed")

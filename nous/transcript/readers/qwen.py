@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import GeminiPartReading, others_in, parts_in, responses_in, texts_in
 from nous.transcript.parsing.sessions import digest_of
 from nous.transcript.parsing.values import as_object, as_shown, parse_time
@@ -57,10 +57,6 @@ class _Session(GeminiPartReading):
         match kind:
             case "assistant":
                 self.notes.learn(model=text_at(value, "model"))
-                usage = object_at(value, "usageMetadata")
-                read = count_at(usage, "promptTokenCount")
-                written = count_at(usage, "totalTokenCount") - read
-                self.charge(read, written if written > 0 else count_at(usage, "candidatesTokenCount"), place.id)
                 drafts = self.of_model(object_at(value, "message").get("parts"), place)
             case "tool_result":
                 drafts = self._results(value, place)

@@ -11,7 +11,7 @@ from typing import Any
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, parts_of
-from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, marks, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -64,15 +64,12 @@ class _Run(ChatReading):
     def _introduce(self, value: JsonObject, steps: list[dict[str, Any]]) -> None:
         config = as_arguments(value.get("replay_config"))
         problem = object_at(config, "problem_statement")
-        stats = object_at(value, "info", "model_stats")
         cwd = as_text(as_arguments(steps[0].get("state")).get("working_dir")) if steps else ""
         self.notes.learn(
             session_id=text_at(problem, "id"),
             title=text_at(problem, "text").strip().partition("\n")[0].strip(),
             cwd="" if cwd == _NOWHERE else cwd,
             model=text_at(object_at(config, "agent", "model"), "name"),
-            input_tokens=count_at(stats, "tokens_sent"),
-            output_tokens=count_at(stats, "tokens_received"),
         )
 
     def _message(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:

@@ -7,7 +7,7 @@ from typing import Any
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import blocks_in
 from nous.transcript.parsing.codex.contents import Output, Piece, Sort, is_text, output_of, piece_of, words_and_plan
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
@@ -26,11 +26,10 @@ class CodexReading(SessionReading):
 
     `listed` are calls from the conversation, `observed` those known only from the events around it, and `failed`
     are listed ones whose failure an event reported before their output. `copies` counts the messages of a turn by
-    channel. `counted` is the last running sum of tokens. `is_asked`: the user is asked for approval.
+    channel. `is_asked`: the user is asked for approval.
     """
 
     is_asked: bool = True
-    counted: tuple[int, int] = (0, 0)
     copies: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     listed: set[str] = field(default_factory=set[str])
     observed: set[str] = field(default_factory=set[str])
@@ -56,14 +55,6 @@ class CodexReading(SessionReading):
     def settings(self, context: JsonObject) -> None:
         self.is_asked = context.get("approval_policy") != "never"
         self.notes.learn(cwd=text_at(context, "cwd"), model=text_at(context, "model"))
-
-    def count(self, usage: JsonObject) -> None:
-        """Add the growth of the running token sums, which restart where another process resumed."""
-        read, written = count_at(usage, "input_tokens"), count_at(usage, "output_tokens")
-        if read or written:
-            before = self.counted if read >= self.counted[0] and written >= self.counted[1] else (0, 0)
-            self.add_tokens(read - before[0], written - before[1])
-            self.counted = read, written
 
     def user(self, texts: Sequence[str], way: str, place: RecordPlace) -> Iterator[Draft]:
         pieces = [piece_of(text) for text in texts]

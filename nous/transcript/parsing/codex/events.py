@@ -36,10 +36,6 @@ class EventReading(CodexReading):
                 return self._aborted(event, place)
             case "error" | "stream_error":
                 return self.once(place.draft(Kind.ERROR, _why(event), is_error=True), EVENT)
-            case "token_count" | "turn.completed":
-                usage = object_at(event, "info", "total_token_usage")
-                self.count(usage or object_at(event, "usage") or event)
-                return self.skip(kind)
             case _ if kind.startswith("collab_"):  # the conversation has what agents are told and what they answer
                 return self.skip("repeated call")
             case _ if "_tool_call" in kind or kind.endswith(("_begin", "_end")):
