@@ -1,7 +1,6 @@
 """Define the `nous` and `nous dev` groups; a command is imported only when it runs."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -14,8 +13,6 @@ COMMANDS = tuple(CommandEntry(name, *entry) for name, entry in _TABLES["daily"].
 
 DEVELOPER_COMMANDS = tuple(CommandEntry(name, *entry) for name, entry in _TABLES["developer"].items())
 
-RENAMED: Mapping[str, str] = _TABLES["renamed"]
-
 _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items())
 
 _HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
@@ -25,7 +22,6 @@ _HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
     cls=Frame,
     table=COMMANDS,
     unlisted=DEVELOPER_COMMANDS,
-    renamed=RENAMED,
     epilog=_EPILOG,
     context_settings=_HELP_OPTIONS,
 )
@@ -46,6 +42,6 @@ def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:  # no
     ctx.call_on_close(app.close)
 
 
-@click.group(cls=Frame, table=DEVELOPER_COMMANDS, renamed=RENAMED, context_settings=_HELP_OPTIONS)
+@click.group(cls=Frame, table=DEVELOPER_COMMANDS, context_settings=_HELP_OPTIONS)
 def dev() -> None:
     """Look into transcripts, settings and counters, and move or rebuild what is stored."""

@@ -3,14 +3,12 @@
 import errno
 import os
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import click
@@ -143,14 +141,12 @@ class Frame(click.Group):
         *,
         table: Sequence[CommandEntry],
         unlisted: Sequence[CommandEntry] = (),
-        renamed: Mapping[str, str] = MappingProxyType({}),
         **options: Any,
     ) -> None:
-        """List the commands of *table*; run *unlisted* ones, and *renamed* ones (old to new), too."""
+        """List the commands of *table*; run *unlisted* ones, too."""
         super().__init__(**options)
         self._table = {command.name: command for command in table}
-        known = {**self._table, **{command.name: command for command in unlisted}}
-        self._known = {**known, **{old: known[new] for old, new in renamed.items() if new in known}}
+        self._known = {**self._table, **{command.name: command for command in unlisted}}
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -160,15 +156,6 @@ class Frame(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command = self._known.get(cmd_name)
         return command.load() if command else None
-
-    @override
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        is_known = args[0] in self._known or ctx.resilient_parsing
-        if not is_known and (near := get_close_matches(args[0], self._table)):
-            ctx.fail(f"There is no command {args[0]!r}. Did you mean {' or '.join(near)}?")
-        return super().resolve_command(ctx, args)
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -124,8 +124,8 @@ def test_a_producer_says_decisions_and_uses_the_library(
     user: As, told: Callable[[str], Path], request: pytest.FixtureRequest
 ) -> None:
     run = user("producer")
-    assert run("decide", "some session", "we take Redis").stdout == "recorded\n"
-    assert run("decide", "some session", "we take Redis").stdout == "was recorded before\n"
+    assert run("record-decision", "some session", "we take Redis").stdout == "recorded\n"
+    assert run("record-decision", "some session", "we take Redis").stdout == "was recorded before\n"
 
     request.addfinalizer(default_container.cache_clear)
     default_container.cache_clear()
@@ -136,7 +136,11 @@ def test_a_producer_says_decisions_and_uses_the_library(
 def test_a_producer_says_that_a_session_goes_on(user: As, told: Callable[[str], Path]) -> None:
     run = user("producer")
 
-    touched = [run("touch", told("Malmo")), run("touch", "by-its-id", "--background"), run("touch", "by-its-id")]
+    touched = [
+        run("heartbeat", told("Malmo")),
+        run("heartbeat", "by-its-id", "--background"),
+        run("heartbeat", "by-its-id"),
+    ]
 
     assert [(each.exit_code, each.stderr) for each in touched] == [(0, "")] * 3
 
@@ -186,7 +190,7 @@ def test_a_session_of_a_producer_becomes_an_episode_that_a_viewer_finds(
     assert "episode-summarizer  done" in run("status", "session-of", *within).stdout
     assert "Berlin" in run("export").stdout
     [fact] = [line.split()[-1] for line in run("facts", *within).stdout.splitlines() if "user's words" in line]
-    commands = [("why", fact, *within), ("status",), ("scopes",), ("dead", "list"), ("metrics",)]
+    commands = [("provenance", fact, *within), ("status",), ("scopes",), ("dead-letters", "list"), ("metrics",)]
     commands += [("forget", "--dry-run", "--session", "session-of-berlin", *within)]
     assert {run(*command).exit_code for command in commands} <= {0, 1}  # 1: something of another test is dead
     assert (server.refused("worker"), server.refused("viewer")) == (set(), set())

@@ -41,18 +41,18 @@ def in_flight(container: Container) -> int:
 
 def test_the_list_can_be_narrowed_and_says_what_it_leaves_out(nous: Nous, letters: list[str]) -> None:
     def ids(*filters: str) -> list[str]:
-        return [letter["id"] for letter in json.loads(nous("dead", "list", "--json", *filters).stdout)]
+        return [letter["id"] for letter in json.loads(nous("dead-letters", "list", "--json", *filters).stdout)]
 
     assert ids() == letters
     assert ids("--dead") == ids("--reason", "RETRYABLE") == letters[:2]
     assert ids("--parked") == letters[2:]
-    assert "2 more dead letters, newer than these, not shown" in nous("dead", "list", "--limit", "1").stdout
-    assert nous("dead", "list", "--reason", "else").stdout == "no dead letter matches\n"
+    assert "2 more dead letters, newer than these, not shown" in nous("dead-letters", "list", "--limit", "1").stdout
+    assert nous("dead-letters", "list", "--reason", "else").stdout == "no dead letter matches\n"
 
 
 def test_a_letter_tells_all_there_is_but_for_what_was_said(nous: Nous, letters: list[str]) -> None:
-    shown = nous("dead", "show", letters[0]).stdout
-    told = json.loads(nous("dead", "show", letters[0], "--json").stdout)
+    shown = nous("dead-letters", "show", letters[0]).stdout
+    told = json.loads(nous("dead-letters", "show", letters[0], "--json").stdout)
 
     assert "workers/toy.py:7 in f  Retryable: away" in shown
     assert "... 2 frames in redis, rq" in shown
@@ -62,17 +62,17 @@ def test_a_letter_tells_all_there_is_but_for_what_was_said(nous: Nous, letters: 
     assert told["history"][0]["fate"] == "failed"
     assert told["session_id"] == "s0"
     assert told["event"]["scope"] == "default/default/default"
-    for output in (shown, json.dumps(told), nous("dead", "show", letters[2]).stdout):
+    for output in (shown, json.dumps(told), nous("dead-letters", "show", letters[2]).stdout):
         assert "boss" not in output
 
 
 def test_redriving_says_what_it_does_to_each(nous: Nous, container: Container, letters: list[str]) -> None:
-    done = nous("dead", "redrive", "--reason", "away")
+    done = nous("dead-letters", "redrive", "--reason", "away")
 
     assert (done.exit_code, in_flight(container)) == (0, 2)
     assert [line.partition(" ")[0] for line in done.stdout.splitlines()] == letters[:2]
     assert "2 of 2 dead letters redriven" in done.stderr
-    assert nous("dead", "redrive", letters[0]).exit_code == 3
+    assert nous("dead-letters", "redrive", letters[0]).exit_code == 3
 
 
 def test_a_letter_whose_event_is_gone_is_said_to_be_so_and_the_others_are_redriven(
@@ -81,17 +81,17 @@ def test_a_letter_whose_event_is_gone_is_said_to_be_so_and_the_others_are_redriv
     client: Any = container.client
     client.xdel("nous:events:session_ended", container.dead_letters.find(letters[0]).entry)
 
-    done = nous("dead", "redrive", "--all")
+    done = nous("dead-letters", "redrive", "--all")
 
     assert (done.exit_code, in_flight(container)) == (3, 2)
     assert "no longer in its stream" in done.stderr
-    assert "its event is gone" in nous("dead", "show", letters[0]).stdout
+    assert "its event is gone" in nous("dead-letters", "show", letters[0]).stdout
 
 
 def test_nothing_is_dropped_without_a_yes(nous: Nous, container: Container, letters: list[str]) -> None:
-    unasked = nous("dead", "drop", letters[0])
-    asked, declined = on_terminal("dead", "drop", "--parked", answer="n\n")
-    accepted, done = on_terminal("dead", "drop", "--parked", answer="y\n")
+    unasked = nous("dead-letters", "drop", letters[0])
+    asked, declined = on_terminal("dead-letters", "drop", "--parked", answer="n\n")
+    accepted, done = on_terminal("dead-letters", "drop", "--parked", answer="y\n")
 
     assert unasked.exit_code == 3
     assert "nothing was dropped: say --yes; " in unasked.stderr
@@ -100,14 +100,14 @@ def test_nothing_is_dropped_without_a_yes(nous: Nous, container: Container, lett
     assert (declined, done) == (6, 0)
     assert "is dropped" in accepted
     assert [letter.id for letter in container.dead_letters.letters()] == letters[:2]
-    assert nous("dead", "drop", "--all", "--yes").exit_code == 0
+    assert nous("dead-letters", "drop", "--all", "--yes").exit_code == 0
     assert nous("status", "s0").stdout.count("its letter was dropped") == 1
 
 
 @pytest.mark.parametrize("command", [("redrive",), ("drop", "--yes"), ("redrive", "1-1", "--all")])
 def test_which_letters_are_meant_has_to_be_said(nous: Nous, letters: list[str], command: tuple[str, ...]) -> None:
     assert letters
-    assert nous("dead", *command).exit_code == 3
+    assert nous("dead-letters", *command).exit_code == 3
 
 
 def test_the_rules_of_alarms_name_what_is_measured(nous: Nous, letters: list[str]) -> None:

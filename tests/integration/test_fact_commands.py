@@ -148,11 +148,11 @@ def test_turns_of_a_file_go_by_their_number_in_it_also_where_it_holds_several_se
     file = tmp_path / "two.jsonl"
     file.write_text("".join(json.dumps({"id": name, "messages": chat}) + "\n" for name, chat in chats))
 
-    hits = json.loads(nous("recall", "staging moved 9090", file, "--json").stdout)
+    hits = json.loads(nous("search-turns", "staging moved 9090", file, "--json").stdout)
 
     assert hits[0]["turn"] == 3
-    assert "turn 3  by words" in nous("recall", "staging moved 9090", file).stdout
-    assert "turn 3" not in nous("recall", "staging moved 9090", file, "--since-turn", "3").stdout
+    assert "turn 3  by words" in nous("search-turns", "staging moved 9090", file).stdout
+    assert "turn 3" not in nous("search-turns", "staging moved 9090", file, "--since-turn", "3").stdout
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_turns_of_a_file_go_by_their_number_in_it_also_where_it_holds_several_se
             ("publish", "a.txt", "b.txt", "--session", "s1"),
             "--session s1 names one session, and several files were given",
         ),
-        (("recall", "port", "s1"), "there is no file s1, nor a transcript of a session of that name"),
+        (("search-turns", "port", "s1"), "there is no file s1, nor a transcript of a session of that name"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(nous: Nous, arguments: tuple[str, ...], complaint: str) -> None:

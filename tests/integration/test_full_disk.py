@@ -43,7 +43,16 @@ def test_whoever_comes_when_the_disk_is_full_can_read_and_is_told_why_nothing_is
 
 @pytest.mark.parametrize(
     "command",
-    [["facts"], ["status"], ["episodes"], ["search", "gift"], ["scopes"], ["context"], ["dead", "list"], ["metrics"]],
+    [
+        ["facts"],
+        ["status"],
+        ["episodes"],
+        ["search", "gift"],
+        ["scopes"],
+        ["context"],
+        ["dead-letters", "list"],
+        ["metrics"],
+    ],
     ids=lambda command: command[0],
 )
 @pytest.mark.usefixtures("full")

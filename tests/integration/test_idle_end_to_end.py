@@ -72,7 +72,7 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
 
 def touch(nous: Nous, *paths: Path) -> None:
     for path in paths:
-        result = nous("touch", path, "--session", path.stem)
+        result = nous("heartbeat", path, "--session", path.stem)
         assert result.exit_code == 0, result.output
 
 
@@ -121,7 +121,7 @@ def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
     wait_until(lambda: summarized(nous) == {"s0": 1}, "the workers to be there")
     content = paths[1].read_text()
     touch(nous, paths[1], paths[2])
-    assert nous("touch", "nowhere").exit_code == 0
+    assert nous("heartbeat", "nowhere").exit_code == 0
     wait_until(
         lambda: listed(nous).keys() == {"s1", "s2", "nowhere"}, "the touches to be noted, and s0 to be done with"
     )
@@ -131,7 +131,7 @@ def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
     told = nous("sessions", "recover").stdout
     assert "nobody has said where its transcript is" in told
     wait_until(lambda: listed(nous).keys() == {"s1", "nowhere"}, "the one that can be read to be done")
-    wait_until(lambda: json.loads(nous("dead", "list", "--json").stdout), "the other one to be dead")
+    wait_until(lambda: json.loads(nous("dead-letters", "list", "--json").stdout), "the other one to be dead")
     assert "abandoned" in nous("sessions", "recover").stdout
     assert nous("sessions", "recover").stdout == "there is nothing to recover\n"
     assert listed(nous) == {"s1": SessionStatus.ABANDONED, "nowhere": SessionStatus.ABANDONED}

@@ -52,9 +52,11 @@ def session(tmp_path: Path) -> Path:
 def test_a_decision_is_noted_once_and_stands_with_its_episode_or_the_next_one(
     nous: Nous, work: Callable[..., None], session: Path
 ) -> None:
-    first, again = (nous("decide", "s1", "Billing keeps Postgres", "--stakes", "high").stdout for _ in range(2))
+    first, again = (
+        nous("record-decision", "s1", "Billing keeps Postgres", "--stakes", "high").stdout for _ in range(2)
+    )
     work(session)
-    nous("decide", "s1", "Mail stays off")
+    nous("record-decision", "s1", "Mail stays off")
 
     assert (first, again) == ("recorded\n", "was recorded before\n")
     assert "decided: Billing keeps Postgres" in nous("episodes").output
@@ -65,16 +67,16 @@ def test_a_decision_is_noted_once_and_stands_with_its_episode_or_the_next_one(
 
 
 def test_a_session_that_compacts_has_an_anchored_summary(nous: Nous, work: Callable[..., None], session: Path) -> None:
-    without = nous("anchored", "s1")
+    without = nous("session-summary", "s1")
     assert without.exit_code == BAD_INPUT
     assert "nous publish PATH --session s1 --compacting" in without.output
-    nous("decide", "s1", "Billing keeps Postgres")
+    nous("record-decision", "s1", "Billing keeps Postgres")
 
     work(session, "--compacting")
 
-    result = nous("anchored", "s1").stdout
+    result = nous("session-summary", "s1").stdout
     assert all(part in result for part in ("## Intent", "port 9017", "decided: Billing keeps Postgres\n"))
-    assert orjson.loads(nous("anchored", "s1", "--json").stdout)["summary"]["iteration"] == 1
+    assert orjson.loads(nous("session-summary", "s1", "--json").stdout)["summary"]["iteration"] == 1
 
 
 def test_what_the_model_could_not_answer_it_is_asked_again_when_that_is_wanted(

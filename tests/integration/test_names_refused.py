@@ -27,21 +27,21 @@ Command = Callable[[str, str], list[str]]
 SESSIONS: dict[str, Command] = {
     "publish": lambda name, file: ["publish", file, "--session", name],
     "publish, agent": lambda name, file: ["publish", file, "--agent", name],
-    "decide": lambda name, _: ["decide", name, "we take Redis"],
+    "record-decision": lambda name, _: ["record-decision", name, "we take Redis"],
     "learn": lambda name, _: ["facts", "learn", "--session", name],
     "forget": lambda name, _: ["forget", "--session", name, "--yes"],
     "status": lambda name, _: ["status", name],
-    "anchored": lambda name, _: ["anchored", name],
+    "session-summary": lambda name, _: ["session-summary", name],
     "editions": lambda name, _: ["episodes", "--editions", name],
     "transcript": lambda name, _: ["transcript", name],
-    "recall": lambda name, _: ["recall", "Berlin", name],
-    "why": lambda name, _: ["why", name],
-    "dead": lambda name, _: ["dead", "show", name],
+    "search-turns": lambda name, _: ["search-turns", "Berlin", name],
+    "provenance": lambda name, _: ["provenance", name],
+    "dead-letters": lambda name, _: ["dead-letters", "show", name],
 }
 SCOPES: dict[str, Command] = {
     "publish": lambda name, file: ["publish", file, "--scope", name],
     "forget all": lambda name, _: ["forget", "--scope", name, "--yes"],
-    "why": lambda name, _: ["why", "abcdef", "--scope", name],
+    "provenance": lambda name, _: ["provenance", "abcdef", "--scope", name],
     "export": lambda name, _: ["export", "--scope", name],
 }
 """One command for each kind of option `--scope`."""

@@ -20,7 +20,7 @@ def test_a_session_goes_by_the_beginning_of_its_id(town: Town, nous: Nous) -> No
     town.publish(SECRET, "plantedwords", compacting=True)
     town.settle()
 
-    for command in (("status",), ("anchored",), ("episodes", "--editions")):
+    for command in (("status",), ("session-summary",), ("episodes", "--editions")):
         short = nous(*command, "secr", *SCOPE)
         assert (short.output, short.exit_code) == (nous(*command, SECRET, *SCOPE).output, 0)
         assert f"session {SECRET}" in short.output
@@ -52,7 +52,7 @@ def test_a_session_that_was_forgotten_is_not_taken_for_one_that_begins_so(town: 
     town.settle()
     nous("forget", "--session", "abcd", "--yes", *SCOPE)
 
-    for command in (("status",), ("anchored",), ("episodes", "--editions")):
+    for command in (("status",), ("session-summary",), ("episodes", "--editions")):
         result = nous(*command, "abcd", *SCOPE)
         assert "session abcd was forgotten on 20" in result.stderr
         assert (result.stdout, result.exit_code) == ("", BAD_INPUT)

@@ -80,7 +80,7 @@ def test_a_merge_is_told_everywhere_and_taken_back(nous: Nous, ids: Ids) -> None
     assert facts(nous).keys() == {PORT, TEA}
     assert facts(nous)[PORT]["times_confirmed"] == 3
     assert f"{SHEET}  (superseded)" in nous("facts", "--all").stdout
-    assert f"was merged into {ids[PORT]}: one service (by hand, on " in nous("why", ids[SHEET]).stdout
+    assert f"was merged into {ids[PORT]}: one service (by hand, on " in nous("provenance", ids[SHEET]).stdout
     assert [kind for kind, *_ in offered(nous)] == ["update"]
 
     back = nous("facts", "unsettle", ids[PORT], ids[SHEET])

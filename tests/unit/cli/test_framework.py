@@ -13,7 +13,7 @@ import pytest
 from click.exceptions import Exit
 from click.testing import CliRunner
 
-from nous.cli import COMMANDS, DEVELOPER_COMMANDS, RENAMED, main
+from nous.cli import COMMANDS, DEVELOPER_COMMANDS, main
 from nous.cli.framework import EXIT_CODES, CommandEntry, Frame
 from nous.domain.errors import BadInput, Fatal, Misconfigured, Unavailable
 from nous.redis_server.data_dir import locate
@@ -43,16 +43,6 @@ def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Frame]:
         )
 
     return ending
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_an_earlier_name_of_a_command_still_works_and_no_help_lists_it(old: str, new: str) -> None:
-    runner = CliRunner()
-
-    assert runner.invoke(main, [old, "--help"]).output == runner.invoke(main, [new, "--help"]).output.replace(
-        new, old, 1
-    )
-    assert f"  {old} " not in runner.invoke(main, ["--help"]).output
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, *DEVELOPER_COMMANDS], ids=lambda command: command.name)
@@ -120,13 +110,6 @@ def test_each_end_has_its_exit_code_and_one_line(
 
 def test_debug_keeps_the_traceback(ending: Callable[[BaseException], Frame]) -> None:
     assert isinstance(CliRunner().invoke(ending(BadInput("here")), ["--debug", "it"]).exception, BadInput)
-
-
-def test_a_misspelt_command_is_answered_with_the_nearest() -> None:
-    result = CliRunner().invoke(main, ["epsodes"])
-
-    assert result.exit_code == 2
-    assert "Did you mean episodes" in result.stderr
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
