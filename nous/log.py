@@ -10,9 +10,6 @@ import json
 import logging
 import re
 import sys
-import time
-from collections import OrderedDict
-from threading import Lock
 from typing import Any, Literal
 
 import orjson
@@ -24,8 +21,6 @@ from typing_extensions import override
 Level = Literal["debug", "info", "warning", "error"]
 Form = Literal["auto", "json", "console"]
 
-_MINUTE = 60.0
-_MOST_KEYS = 1000  # keys of seldom lines that are kept
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -51,7 +46,7 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     replaces the configuration.
     """
     structlog.configure(
-        processors=[structlog.stdlib.filter_by_level, _Seldom(), *_shared(), ProcessorFormatter.wrap_for_formatter],
+        processors=[structlog.stdlib.filter_by_level, *_shared(), ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
@@ -73,27 +68,6 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     root.setLevel(level.upper())
     logging.getLogger("httpx2").setLevel("WARNING")  # it logs every request, and so do our own lines
     _take_over_from_rq()
-
-
-class _Seldom:
-    """Processor that writes lines with the same `seldom=KEY` at most once a minute."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._written: OrderedDict[str, float] = OrderedDict()
-
-    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        key, now = event.pop("seldom", None), time.monotonic()
-        if key is None:
-            return event
-        with self._lock:
-            if now - self._written.get(key, -_MINUTE) < _MINUTE:
-                raise structlog.DropEvent
-            self._written.pop(key, None)
-            self._written[key] = now
-            while len(self._written) > _MOST_KEYS:
-                self._written.popitem(last=False)
-        return event
 
 
 class _Chatter(logging.Filter):

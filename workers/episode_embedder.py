@@ -55,8 +55,7 @@ class EpisodeEmbedder:
         try:
             return self._context.episodes.get(scope, episode_id)
         except Misconfigured as error:
-            reason, once = str(error), f"{NAME} {scope} {episode_id}"
-            _log.warning("episode.unreadable", reason=reason, id=str(episode_id), hint="it gets no vector", seldom=once)
+            _log.warning("episode.unreadable", reason=str(error), id=str(episode_id), hint="it gets no vector")
             return None
 
     def _embedded(self, episodes: Sequence[Episode]) -> Iterator[SaveEpisodeVector]:

@@ -249,7 +249,5 @@ class Attempts:
             reason=progress.reason,
             seconds=round(seconds, 1),
             errors=progress.errors,
-            # A deferred delivery costs no attempt, so it may wait for hours: do not log each round.
-            seldom=f"{delivery.ref.subscription.group} {delivery.ref.name} {progress.errors}",
         )
         return progress.reason

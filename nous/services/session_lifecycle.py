@@ -132,9 +132,9 @@ class SessionRecovery:
         except Unavailable:
             raise
         except NousError as error:
-            log.warning("session.recovery_failed", reason=str(error), seldom=f"finishing {what}")
+            log.warning("session.recovery_failed", reason=str(error))
         except Exception:  # the outermost call for one session: the others are still finished
-            log.exception("session.recovery_error", seldom=f"finishing {what}")
+            log.exception("session.recovery_error")
 
     def _close(self, session_state: SessionState) -> RecoveryAction | None:
         end = ended_by_idleness(session_state)

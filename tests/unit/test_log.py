@@ -93,15 +93,6 @@ def test_what_rq_tells_of_its_daily_work_is_for_debugging(
     assert [line["event"] for line in lines(capsys)] == written
 
 
-def test_a_line_that_is_to_be_seldom_is_written_once_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
-    log.configure("info", "json")
-
-    for key in ("e1", "e1", "e2"):
-        structlog.get_logger("nous").warning("will be tried again", about=key, seldom=key)
-
-    assert [line["about"] for line in lines(capsys)] == ["e1", "e2"]
-
-
 def test_an_exception_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
     log.configure("info", "json")
 
