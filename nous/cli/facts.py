@@ -18,14 +18,13 @@ from nous.bus.tombstones import WasForgotten, form_name, session_name
 from nous.cli.framework import BAD_INPUT, App, json_option, limit_option, opened, scope_option
 from nous.cli.lookup import elsewhere, knowledge_of, one_of
 from nous.cli.memory_text import fact_lines, fact_object
-from nous.cli.output import counted, fitted, note, print_json, render, say
+from nous.cli.output import fitted, note, print_json, render, say
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import NAMESPACE, CandidateFact, Outcome, Summary, Trust
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.events import EpisodeSummarized, FactsUnembedded
 from nous.domain.fact import LinkKind, Row, Source, Superseded
 from nous.domain.scope import Scope, checked_name
-from nous.embedding.base import MissingEmbedder
 from nous.knowledge.candidate_filter import checked, mark_of
 from nous.knowledge.decision import FactDecision, announcements, unembedded
 from nous.knowledge.fact_index import FactIndex, KnownFact
@@ -82,7 +81,6 @@ def learn(app: App, source: str, *, scope: Scope, session: str | None, again: bo
             wanted = list(_wanted(batch, container.tombstones.forms(scope), complain))
             for decision in teach(container, scope, name, wanted):
                 print_json(_as_object(decision), indent=False) if as_json else say(_in_words(decision))
-    _warn_of_missing_vectors(container, scope)
     click.get_current_context().exit(BAD_INPUT if refused else 0)
 
 
@@ -138,16 +136,6 @@ def _wanted(
             complain(number, "text: it was forgotten on request; --again learns it all the same")
         else:
             yield each
-
-
-def _warn_of_missing_vectors(container: Container, scope: Scope) -> None:
-    with knowledge_of(container, scope) as knowledge:
-        count = sum(1 for _ in knowledge.without_vector())
-        embedder = knowledge.embedder_id
-    if count:
-        embedder = container.settings.embedder if embedder == MissingEmbedder.id else embedder
-        facts = f"{counted(count, 'fact')} of the scope {'has' if count == 1 else 'have'} no vector by {embedder}"
-        note(f"{facts} and could not be compared: nous reembed")
 
 
 def _as_object(decision: FactDecision) -> dict[str, Any]:
