@@ -67,7 +67,7 @@ def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, cloc
     try:
         if name := settings.background_model:
             endpoint = _endpoint(name, settings.llm, structured=settings.llm.structured)
-            remote = HttpModel(endpoint, clock=clock, counters=stores.counters)
+            remote = HttpModel(endpoint, clock=clock)
             summarizer = _summarizer(remote, settings, stores, clock=clock)
         prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
     except Misconfigured as error:

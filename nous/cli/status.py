@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Report = Mapping[str, Any]
 
-_ANSWERS = ("answered", "remembered", "asked_again", "without_schema")
+_ANSWERS = ("answered", "remembered", "asked_again")
 _CALLS = ("calls", *_ANSWERS, "tokens_in", "tokens_out")
 _OFF = ("off_title", "off_summary", "off_rationale")
 _SESSION_KEEPER = "session-keeper"

@@ -1,6 +1,6 @@
 """HTTP client for LLMs: send a question in the provider's protocol and return its reply."""
 
-import structlog
+from functools import partial
 
 from nous.domain.errors import Misconfigured
 from nous.domain.plug_ins import PlugIns
@@ -8,38 +8,22 @@ from nous.llm import messages, providers
 from nous.llm.base import Question, Reply
 from nous.llm.error_mapping import unreachable
 from nous.llm.provider import Clock, Endpoint, Provider
-from nous.llm.state import UsageCounters
 from nous.llm.transport import Transport
 
 PROVIDERS = PlugIns(providers, attribute="PROVIDER", group="nous.providers")
 
-log = structlog.get_logger(__name__)
-
 
 class HttpModel:
-    def __init__(self, endpoint: Endpoint, *, clock: Clock, counters: UsageCounters | None = None) -> None:
-        """Count repeats without a schema in *counters*. Raises what `Provider.settled` raises."""
+    def __init__(self, endpoint: Endpoint, *, clock: Clock) -> None:
+        """Open nothing yet. Raises what `Provider.settled` raises."""
         self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
         self.id = self._endpoint.id
-        self._counters = counters
         self._transport = Transport(self._endpoint, clock=clock)
 
     def ask(self, question: Question, /) -> Reply:
         """Answer *question* as `Model.ask` does. Raises `Misconfigured` without the extra `llm`."""
-        requests: list[bool] = []
-
-        async def send(*, structured: bool) -> Reply:
-            requests.append(structured)
-            return await self._asked(question, structured=structured)
-
-        try:
-            return self._transport.call(send)
-        finally:
-            if len(requests) > 1:
-                log.info("model.retried_without_schema", model=self.id)
-                if self._counters:
-                    self._counters.count(self.id, calls=1, without_schema=1)
+        return self._transport.call(partial(self._asked, question))
 
     async def _asked(self, question: Question, *, structured: bool) -> Reply:
         endpoint, provider = self._endpoint, self._provider
