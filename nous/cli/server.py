@@ -1,6 +1,5 @@
 """Stop the embedded Redis server, show effective settings, or serve rq-dashboard."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,11 +7,11 @@ import orjson
 
 from nous import log
 from nous.cli.framework import App, json_option
-from nous.cli.output import counted, render
+from nous.cli.output import render
 from nous.domain.errors import Misconfigured
 from nous.redis_server import embedded
 from nous.redis_server.client import address, connect_rq, embedded_directory, masked
-from nous.settings import Settings, load
+from nous.settings import load
 from nous.settings.model import DashboardSettings
 
 if TYPE_CHECKING:
@@ -29,26 +28,14 @@ def down(app: App, *, as_json: bool) -> None:
     embed is never stopped.
     """
     directory = embedded_directory(app.settings)
-    url, working, stopped = masked(address(app.settings)), 0, False
+    url, stopped = masked(address(app.settings)), False
     lines = [f"{url} is no embedded server: nous does not stop it"]
     if directory:
-        working = _working(app.settings, directory)
         stopped = embedded.stop(directory)
-        lines = [f"stopped the server of {directory}" if stopped else f"no server was running in {directory}"]
-    if stopped and working:
-        waiting = f"still running, and waiting for a server: {counted(working, 'worker')}"
-        lines.append(f"{waiting}; Ctrl-C where `nous up` or `nous worker` was started ends that")
-    result = {"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working}
+        done = f"stopped the server of {directory}; workers that still run wait until it is started again"
+        lines = [done if stopped else f"no server was running in {directory}"]
+    result = {"stopped": stopped, "embedded": directory is not None, "url": url}
     render(result, lines, as_json=as_json)
-
-
-def _working(settings: Settings, directory: Path) -> int:
-    """Return how many live workers the server of *directory* has; a stopped one is not started."""
-    if embedded.status(directory).state != "running":
-        return 0
-    from nous.jobs.rq.worker_stats import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed
-
-    return len(workers_seen(connect_rq(settings)))
 
 
 @click.command()

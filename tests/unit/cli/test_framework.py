@@ -156,5 +156,4 @@ def test_down_never_stops_a_server_that_is_not_ours() -> None:
         "stopped": False,
         "embedded": False,
         "url": "redis://:***@host:1",
-        "workers": 0,
     }
