@@ -9,7 +9,7 @@ import click
 from nous.app.container import Container
 from nous.app.services import embed_missing, eraser, stored_redactor
 from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, yes_option
-from nous.cli.lookup import elsewhere, has_fact, knowledge_of, one_of, session_of, sessions_of
+from nous.cli.lookup import elsewhere, knowledge_of, one_of, session_of, sessions_of
 from nous.cli.output import counted, fitted, make_sure, note, render, say, table
 from nous.domain.episode import episode_id
 from nous.domain.errors import BadInput, NotFound
@@ -85,17 +85,10 @@ def _rehearsed(act: ErasureRequest, container: Container, *, is_shown: bool) -> 
     except NotFound as error:
         meant = session_of(act.name, container, act.scope) if isinstance(act, EraseSession) else act.name
         if not isinstance(act, EraseSession) or meant == act.name:
-            hint = elsewhere(container, act.scope, lambda where: _is_in(act, container, where))
-            raise NotFound(f"{error}{hint}") from None
+            raise NotFound(f"{error}{elsewhere(container, act.scope)}") from None
     if not is_shown:
         raise BadInput(f"{act.name!r} is the beginning of a session: with --yes, say --session {meant}")
     return _rehearsed(replace(act, name=meant), container, is_shown=True)
-
-
-def _is_in(act: ErasureRequest, container: Container, scope: Scope) -> bool:
-    if isinstance(act, EraseSession):
-        return container.memory.episodes.get(scope, episode_id(scope, act.name)) is not None
-    return isinstance(act, EraseFact) and has_fact(act.name, container, scope)
 
 
 def _going(act: ErasureRequest, container: Container) -> Iterator[str]:

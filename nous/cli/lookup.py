@@ -1,6 +1,6 @@
 """Look up stored scopes by name, and sessions, episodes and facts by id or id prefix."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -39,12 +39,10 @@ def scopes_named(container: "Container", wanted: Sequence[Scope]) -> Sequence[Sc
     return wanted or known
 
 
-def elsewhere(container: "Container", scope: Scope, has: Callable[[Scope], object] = lambda _: False) -> str:
-    """Return a hint on scopes that have it, or else on all scopes if *scope* is empty."""
-    known = container.memory.episodes.scopes()
-    if found := [each for each in known if has(each)]:
-        return f"; there is one in {_some(found)}: say --scope"
-    return "" if scope in known or not known else f"; there is something in {_some(known)}"
+def elsewhere(container: "Container", scope: Scope) -> str:
+    """Return a hint on the scopes other than *scope*, if there are any."""
+    others = [each for each in container.memory.episodes.scopes() if each != scope]
+    return f"; there is something in {_some(others)}" if others else ""
 
 
 def _some(names: Sequence[object]) -> str:
@@ -73,13 +71,7 @@ def one_of(name: str, knowledge: FactIndex, container: "Container", scope: Scope
     """Return the one fact that *name* names. Raises `NotFound`, or what `fact_named` raises."""
     if found := fact_named(name, knowledge):
         return found
-    hint = elsewhere(container, scope, lambda where: has_fact(name, container, where))
-    raise NotFound(f"there is no fact {name!r} in {scope}{hint}")
-
-
-def has_fact(name: str, container: "Container", scope: Scope) -> bool:
-    with knowledge_of(container, scope) as knowledge:
-        return bool(knowledge.named(name))
+    raise NotFound(f"there is no fact {name!r} in {scope}{elsewhere(container, scope)}")
 
 
 def _refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
@@ -113,7 +105,7 @@ def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
     recent = stored.recent(scope, ALL)
     found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
     if not found:
-        hint = elsewhere(container, scope, lambda where: stored.get(where, episode_id(where, name)))
+        hint = elsewhere(container, scope)
         waits = "`nous status SESSION` says if it waits"
         raise NotFound(f"there is no episode of a session {name!r} in {scope}; {waits}{hint}")
     _only("session", name, [each.session_id for each in found])

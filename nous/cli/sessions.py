@@ -1,6 +1,5 @@
 """List or recover open sessions, send heartbeats, record decisions, print rolling summaries."""
 
-from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -12,7 +11,7 @@ from nous.cli.framework import App, agent_option, any_scope_option, format_optio
 from nous.cli.lookup import ALL, elsewhere, session_of
 from nous.cli.output import fitted, note, path_of, render, render_table, say
 from nous.domain.episode import Decision, episode_id
-from nous.domain.errors import NotAllowed, NotFound
+from nous.domain.errors import NotFound
 from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import UNFINISHED, SessionState
 from nous.services.session_intake import SessionMetadata
@@ -112,10 +111,7 @@ def decide(app: App, session: str, description: str, *, scope: Scope, agent: str
     decision = Decision(description=description, category=category, stakes=stakes, confidence=more["confidence"])
     receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
     say("recorded" if receipt.fresh else "was recorded before")
-    stored = app.container.memory.episodes
-    with suppress(NotAllowed):  # a user that may only publish
-        hint = elsewhere(app.container, scope, lambda at: at != scope and stored.get(at, episode_id(at, session)))
-        note(f"the next episode of session {session!r} in {scope} shows it{hint}")
+    note(f"the next episode of session {session!r} in {scope} shows it")
 
 
 @click.command()
@@ -139,7 +135,7 @@ def anchored(app: App, session: str, *, scope: Scope, agent: str, as_json: bool)
         session = session_of(session, app.container, scope)
         found = anchor_of(scope, session_id=session)
     if found is None:
-        hint = elsewhere(app.container, scope, lambda where: anchor_of(where, session_id=session))
+        hint = elsewhere(app.container, scope)
         raise NotFound(
             f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
             f"it is published as it compacts: nous publish PATH --session {session} --compacting{hint}"

@@ -83,8 +83,7 @@ def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Seque
             raise NotFound(
                 f"session {session!r} has not been published yet; it is {state.status}: `nous sessions` shows it"
             )
-        hint = elsewhere(container, scope, lambda where: _events_of(container, where, session))
-        raise NotFound(f"no session {session!r} was published in the scope {scope}{hint}")
+        raise NotFound(f"no session {session!r} was published in the scope {scope}{elsewhere(container, scope)}")
     from nous.services.session_lifecycle import follow  # noqa: PLC0415 (only a session is followed)
 
     trace = partial(follow, workers=container.workers, delivery_stats=container.delivery_stats)

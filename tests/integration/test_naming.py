@@ -31,7 +31,7 @@ def test_a_beginning_that_fits_several_sessions_says_which(town: Town, nous: Nou
     for session in (f"{OTHER}-1", f"{OTHER}-2"):
         town.publish(session, "otherwords")
 
-    for command in (("status", OTHER), ("anchored", OTHER)):
+    for command in (("status", OTHER), ("session-summary", OTHER)):
         result = nous(*command, *SCOPE)
         assert f"2 sessions have an id that begins with {OTHER!r}: {OTHER}-1, {OTHER}-2" in result.stderr
         assert result.exit_code == BAD_INPUT
@@ -58,7 +58,7 @@ def test_a_session_that_was_forgotten_is_not_taken_for_one_that_begins_so(town: 
         assert (result.stdout, result.exit_code) == ("", BAD_INPUT)
 
 
-def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_has_it(town: Town, nous: Nous) -> None:
+def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_there_are(town: Town, nous: Nous) -> None:
     town.publish(SECRET, "plantedwords", compacting=True)
     town.publish(SECRET, "plantedwords")
     town.settle()
@@ -68,16 +68,15 @@ def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_has_it(
     for command in (
         ("episodes", "--editions", SECRET),
         ("status", SECRET),
-        ("anchored", SECRET),
+        ("session-summary", SECRET),
         ("forget", "--session", SECRET, "--yes"),
         ("forget", "--fact", fact, "--yes"),
         ("facts", "merge", fact[:8], fact[:8]),
-        ("decide", SECRET, "We keep Postgres"),
     ):
-        assert nous(*command).stderr.endswith(f"; there is one in {HERE}: say --scope\n"), command
+        assert nous(*command).stderr.endswith(f"; there is something in {HERE}\n"), command
 
 
-@pytest.mark.parametrize("command", [("facts",), ("search", "port"), ("status", "s1"), ("why", "abcdef"), ("export",)])
+@pytest.mark.parametrize("command", [("facts",), ("search", "port"), ("status", "s1"), ("provenance", "abcdef"), ("export",)])
 def test_whoever_finds_nothing_in_a_scope_is_told_in_which_there_is_something(
     nous: Nous, command: tuple[str, ...]
 ) -> None:
@@ -139,7 +138,7 @@ def test_facts_are_told_in_the_order_in_which_they_were_said(nous: Nous, monkeyp
 def test_what_is_decided_is_kept_for_a_session_yet_to_come_without_what_steers_a_terminal(
     town: Town, nous: Nous
 ) -> None:
-    noted = nous("decide", "run-1", "We keep\x1b Postgres\nand\u2028make", "--category", "to\x1bol", *SCOPE)
+    noted = nous("record-decision", "run-1", "We keep\x1b Postgres\nand\u2028make", "--category", "to\x1bol", *SCOPE)
     town.publish("run-1", "otherwords")
     town.settle()
 

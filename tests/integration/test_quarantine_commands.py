@@ -120,9 +120,9 @@ def test_provenance_tells_that_a_fact_was_approved(nous: Nous) -> None:
     assert "approved it in quarantine" in nous("provenance", fact["id"]).output
 
 
-def test_a_fact_that_is_kept_apart_elsewhere_is_found_with_its_scope(nous: Nous) -> None:
+def test_who_asks_for_a_fact_that_is_kept_apart_elsewhere_is_told_which_scopes_there_are(nous: Nous) -> None:
     [kept] = rows(nous, "facts", "quarantined")
     other = CliRunner().invoke(main, ["facts", "drop", kept["id"]])
 
     assert other.exit_code != 0
-    assert f"there is one in {HERE}: say --scope" in other.output
+    assert f"there is something in {HERE}" in other.output
