@@ -1,4 +1,4 @@
-"""List or recover open sessions, send heartbeats, record decisions, print rolling summaries."""
+"""List open sessions, send heartbeats, record decisions, print rolling summaries."""
 
 from dataclasses import asdict
 from functools import partial
@@ -18,19 +18,17 @@ from nous.services.session_intake import SessionMetadata
 from nous.text.sanitize import one_line
 
 
-@click.group(invoke_without_command=True)
+@click.command()
 @any_scope_option
 @json_option
-@click.pass_context
-def sessions(ctx: click.Context, *, scope: Scope | None, as_json: bool) -> None:
+@click.pass_obj
+def sessions(app: App, *, scope: Scope | None, as_json: bool) -> None:
     """List open, closing and abandoned sessions, with their last activity and transcript.
 
     Open sessions were active since they last ended. Closing sessions were idle, and a worker has yet to process their
     end. Abandoned sessions cannot be finished as things are, for the reason shown.
     """
-    if ctx.invoked_subcommand is not None:
-        return
-    states = ctx.ensure_object(App).container.memory.session_states
+    states = app.container.memory.session_states
     places = [place for status in UNFINISHED for place in states.sessions(status, limit=ALL)]
     found = (states.session_state(*place) for place in places if scope in {None, place[0]})
     rows = [_row(each) for each in found if each]
@@ -38,24 +36,6 @@ def sessions(ctx: click.Context, *, scope: Scope | None, as_json: bool) -> None:
         rows = [{**row, "state": row["stage"], "transcript": path_of(row["dataref"] or "")} for row in rows]
     columns = ("state", "last_active", "scope", "session", "transcript", "why")
     render_table(rows, columns, as_json=as_json, empty="no session is open, closing or abandoned")
-
-
-@sessions.command()
-@json_option
-@click.pass_obj
-def recover(app: App, *, as_json: bool) -> None:
-    """Find unfinished sessions and finish them; mark those that cannot be as abandoned.
-
-    Idle sessions are ended. If an end is dead because its transcript could not be read, it is retried once the
-    transcript can be read from here. Workers do the same periodically. You can run this again at any time.
-    """
-    from nous.app.worker_process import session_recovery  # noqa: PLC0415 (loads all that a worker runs)
-
-    recovery = session_recovery(app.container)
-    # Recover first: workers may finish at once what `close` ends, and the outcome of that is for the next run.
-    actions = [*recovery.recover(), *recovery.close()]
-    rows = [{"session": each.session_id, "scope": str(each.scope), "what": each.what} for each in actions]
-    render_table(rows, ("session", "scope", "what"), as_json=as_json, empty="there is nothing to recover")
 
 
 def _row(session_state: SessionState) -> dict[str, Any]:

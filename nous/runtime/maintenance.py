@@ -144,7 +144,7 @@ class SessionMaintenanceLoop(PeriodicTask):
         self._say(self.finisher.close())
         if time.monotonic() >= self._recover_at:
             self._recover_at = time.monotonic() + self.recover_every
-            self._say(self.finisher.recover(patiently=True))
+            self._say(self.finisher.recover())
         return self.interval
 
     def _say(self, deeds: Iterable[RecoveryAction]) -> None:

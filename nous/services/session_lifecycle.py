@@ -88,15 +88,15 @@ class SessionRecovery:
         if until is not None:
             yield from self._each(SessionStatus.OPEN, self._close, before=until - self.idle)
 
-    def recover(self, *, patiently: bool = False) -> Iterator[RecoveryAction]:
+    def recover(self) -> Iterator[RecoveryAction]:
         """Retry ends that failed, and abandon sessions that cannot be finished as things are.
 
-        *patiently*: only those that have been so for as long as a session may be idle, which limits how often that is.
+        Only those that have been so for as long as a session may be idle, which limits how often that is.
         """
-        before = self.context.clock() - self.idle if patiently else None
+        before = self.context.clock() - self.idle
         for letter in self.dead.each():
             is_end = (letter.group, letter.letter_kind) == (self.ends.group, DeadLetterKind.DEAD)
-            if is_end and (before is None or letter.at < before):
+            if is_end and letter.at < before:
                 yield from self._safely(self._recover_dead_letter, letter)
         yield from self._each(SessionStatus.CLOSING, self._check_closing, before=before)
 
@@ -113,13 +113,13 @@ class SessionRecovery:
         return min((self.context.clock(), *in_hand))
 
     def _each(
-        self, stage: SessionStatus, finish: Callable[[SessionState], RecoveryAction | None], *, before: datetime | None
+        self, stage: SessionStatus, finish: Callable[[SessionState], RecoveryAction | None], *, before: datetime
     ) -> Iterator[RecoveryAction]:
         def look(place: tuple[Scope, str]) -> RecoveryAction | None:
             session_state = self.context.session_states.session_state(*place)
             if session_state is None or session_state.status is not stage:
                 return None
-            is_too_new = before and session_state.since and session_state.since >= before
+            is_too_new = session_state.since and session_state.since >= before
             return None if is_too_new else finish(session_state)
 
         for place in self.context.session_states.sessions(stage, before=before, limit=_ALL):

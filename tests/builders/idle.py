@@ -80,8 +80,10 @@ class IdleWorld(ModelWorld):
     def close(self) -> list[RecoveryAction]:
         return list(self.finisher().close())
 
-    def recover(self, *, patiently: bool = False) -> list[RecoveryAction]:
-        return list(self.finisher().recover(patiently=patiently))
+    def recover(self) -> list[RecoveryAction]:
+        """Wait for as long as a session may be idle, then recover."""
+        self.now += IDLE + 1
+        return list(self.finisher().recover())
 
     @property
     def ends(self) -> int:

@@ -113,32 +113,23 @@ def test_a_session_survives_its_worker_and_its_server_and_is_ended_once(
     assert (listed(nous), nous("sessions").stdout) == ({}, "no session is open, closing or abandoned\n")
 
 
-def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
-    nous: Nous, crew: Crew, monkeypatch: pytest.MonkeyPatch, paths: list[Path]
+def test_what_was_left_lying_is_found_by_workers_and_shown_until_it_is_finished(
+    nous: Nous, crew: Crew, paths: list[Path]
 ) -> None:
-    worker = crew.start(*BOTH, idle="1h")
-    assert nous("publish", paths[0], "--session", "s0").exit_code == 0
-    wait_until(lambda: summarized(nous) == {"s0": 1}, "the workers to be there")
     content = paths[1].read_text()
     touch(nous, paths[1], paths[2])
     assert nous("heartbeat", "nowhere").exit_code == 0
-    wait_until(
-        lambda: listed(nous).keys() == {"s1", "s2", "nowhere"}, "the touches to be noted, and s0 to be done with"
-    )
     paths[1].unlink()
 
-    monkeypatch.setenv("NOUS_SESSIONS__IDLE", "0.001s")
-    told = nous("sessions", "recover").stdout
-    assert "nobody has said where its transcript is" in told
-    wait_until(lambda: listed(nous).keys() == {"s1", "nowhere"}, "the one that can be read to be done")
-    wait_until(lambda: json.loads(nous("dead-letters", "list", "--json").stdout), "the other one to be dead")
-    assert "abandoned" in nous("sessions", "recover").stdout
-    assert nous("sessions", "recover").stdout == "there is nothing to recover\n"
-    assert listed(nous) == {"s1": SessionStatus.ABANDONED, "nowhere": SessionStatus.ABANDONED}
-    assert "is gone, or on another host" in nous("sessions").stdout
+    worker = crew.start(*BOTH, idle="1s")
+    given_up = {"s1": SessionStatus.ABANDONED, "nowhere": SessionStatus.ABANDONED}
+    wait_until(lambda: listed(nous) == given_up, "what cannot be finished to be abandoned")
+    wait_until(lambda: summarized(nous) == {"s2": 1}, "the one that can be read to be summarized")
+    shown = nous("sessions").stdout
+    assert "nobody has said where its transcript is" in shown
+    assert "is gone, or on another host" in shown
 
     paths[1].write_text(content)
-    assert "tried again" in nous("sessions", "recover").stdout
-    wait_until(lambda: summarized(nous).keys() == {"s0", "s1", "s2"}, "it to be summarized")
+    wait_until(lambda: summarized(nous).keys() == {"s1", "s2"}, "it to be summarized")
     assert worker.poll() is None
     assert listed(nous) == {"nowhere": SessionStatus.ABANDONED}

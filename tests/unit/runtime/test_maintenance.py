@@ -101,8 +101,8 @@ class Finishing:
     def close(self) -> Iterator[RecoveryAction]:
         return self._asked("close")
 
-    def recover(self, *, patiently: bool) -> Iterator[RecoveryAction]:
-        return self._asked("recover patiently" if patiently else "recover")
+    def recover(self) -> Iterator[RecoveryAction]:
+        return self._asked("recover")
 
     def _asked(self, what: str) -> Iterator[RecoveryAction]:
         self.asked.append(what)
@@ -121,8 +121,8 @@ def test_what_was_left_lying_is_looked_for_at_once_and_then_seldom() -> None:
         post.run_once()
         post.run_once()
 
-    assert seldom.asked == ["close", "recover patiently", "close"]
-    assert often.asked == ["close", "recover patiently"] * 2
+    assert seldom.asked == ["close", "recover", "close"]
+    assert often.asked == ["close", "recover"] * 2
 
 
 @pytest.mark.parametrize("trouble", [Unavailable("Redis is away"), ValueError("a defect")])
@@ -137,7 +137,7 @@ def test_what_goes_wrong_is_tried_again(trouble: Exception, wait_until: Any) -> 
         post.stop()
         thread.join()
 
-    assert finishing.asked[:3] == ["close", "close", "recover patiently"]
+    assert finishing.asked[:3] == ["close", "close", "recover"]
 
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)

@@ -28,8 +28,8 @@ def the_only(deeds: list[str]) -> str:
     return deed.partition(":")[0]
 
 
-def recovered(world: IdleWorld, *, patiently: bool = False) -> list[str]:
-    return [deed.what for deed in world.recover(patiently=patiently)]
+def recovered(world: IdleWorld) -> list[str]:
+    return [deed.what for deed in world.recover()]
 
 
 def test_a_session_whose_transcript_is_there_again_is_finished_under_the_same_identity(
@@ -76,12 +76,11 @@ def test_of_a_session_that_goes_on_nothing_is_given_up(world: IdleWorld, path: P
     assert (recovered(world), world.stage()) == ([], SessionStatus.OPEN)
 
 
-def test_who_is_patient_leaves_alone_what_has_just_died(world: IdleWorld, path: Path) -> None:
+def test_what_has_just_died_is_left_alone(world: IdleWorld, path: Path) -> None:
     world.lose(path)
 
-    assert recovered(world, patiently=True) == []
-    world.now += IDLE + 1
-    assert the_only(recovered(world, patiently=True)) == "abandoned"
+    assert list(world.finisher().recover()) == []
+    assert the_only(recovered(world)) == "abandoned"
 
 
 def test_one_that_cannot_be_looked_at_does_not_stop_the_others(world: IdleWorld, path: Path, tmp_path: Path) -> None:
@@ -131,6 +130,7 @@ def test_an_end_that_two_look_for_at_once_is_told_by_one(world: IdleWorld, path:
     path.write_text(SESSION)
     half_closed(world, path)
     others: list[RecoveryAction] = []
+    world.now += IDLE + 1
 
     own = list(world.finisher(meddled(world.bus, lambda _: others.extend(world.recover()))).recover())
 
