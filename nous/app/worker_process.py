@@ -4,7 +4,6 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
-from functools import partial
 from secrets import token_hex
 
 from nous.app.container import Container
@@ -15,8 +14,7 @@ from nous.domain.events import EpisodeOutdated, SessionTouched, kinds
 from nous.jobs.base import QueueKind
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
-from nous.redis_server.safety_check import dangers
-from nous.runtime.maintenance import Auditor, Resummarizer, SessionMaintenanceLoop, StreamTrimmer
+from nous.runtime.maintenance import Resummarizer, SessionMaintenanceLoop, StreamTrimmer
 from nous.runtime.sweeper import Sweeper
 from nous.runtime.worker_process import Dispatcher, DispatchLoop, Loop, WorkerProcess
 from nous.services.session_lifecycle import SessionRecovery
@@ -37,7 +35,6 @@ def session_recovery(container: Container) -> SessionRecovery:
     )
 
 
-_SWEEPS = 12  # sweeps between two audits of the counters: a minute with the default settings
 _SELDOM = 12  # idle checks between two recoveries of sessions, at least: a recovery reads all dead letters
 _TIDY = 3600.0  # seconds between two trims of the streams
 
@@ -48,21 +45,9 @@ def worker_process(
     """Build a process of workers and of loops *also*. Raises `NotFound`, `Misconfigured`."""
     container.check_model()
     loops: list[Loop] = [*also]
-    subscriptions = [container.subscription(name) for name in names]
-    for name in (each.group for each in subscriptions):
+    for name in [container.subscription(each).group for each in names]:
         loops += [dispatch_loop(container, name, open_quarantine=open_quarantine), pool(container, name)]
         loops += [*resummarizers(container, name), *session_loops(container, name)]
-    sweep = container.settings.worker.sweep_interval
-    found = tuple if container.settings.allow_unsafe_redis else partial(dangers, container.client)
-    loops.append(
-        Auditor(
-            subscriptions,
-            delivery_stats=container.delivery_stats,
-            interval=_SWEEPS * sweep,
-            again=2 * sweep,
-            dangers=found,
-        )
-    )
     return WorkerProcess([*loops, stream_trimmer(container)], finish=container.leases.stop)
 
 

@@ -36,12 +36,6 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
         _log.warning("redis_server.unsafe_allowed", reason=danger)
 
 
-def dangers(client: redis.Redis) -> tuple[str, ...]:
-    """Return how the server, as configured now, could lose accepted data. Raises `Unavailable`."""
-    with translated():
-        return _unsafe(cast("Info", client.info()))
-
-
 def write_trouble(client: redis.Redis) -> str | None:
     """Return why the server refuses writes at the moment, if it does. Raises `Unavailable`."""
     with translated():

@@ -1,9 +1,9 @@
-"""Periodic tasks: trim streams, audit counters, end idle sessions, queue resummarization."""
+"""Periodic tasks: trim streams, end idle sessions, queue resummarization."""
 
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC
 from itertools import islice
@@ -14,7 +14,7 @@ import structlog
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.backoff import RetryBackoff
-from nous.bus.accounting import DeliveryStats, GroupCounters, Trimming
+from nous.bus.accounting import DeliveryStats, Trimming
 from nous.bus.base import Bus, Committed, Priority, Subscription
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt, RemoveFromResummaries, for_today
 from nous.domain.episode import Episode, Tier
@@ -84,48 +84,6 @@ class StreamTrimmer(PeriodicTask):
                 break
         if removed:
             log.info("stream_trimmer.trimmed", kind=kind.type, priority=priority, count=removed)
-
-
-@dataclass(eq=False)
-class Auditor(PeriodicTask):
-    """Reconciles each group's delivery counters, and logs a discrepancy once, until it changes.
-
-    It is checked again after *again* seconds first: a sweep repairs some. *dangers* returns how the server could lose
-    accepted data; its configuration may have been changed since the process began.
-    """
-
-    name = "auditor"
-
-    subscriptions: Sequence[Subscription]
-    _: KW_ONLY
-    delivery_stats: DeliveryStats
-    again: float
-    dangers: Callable[[], Sequence[str]] = tuple
-    _known: Sequence[str] = field(init=False, default=())
-    _suspected: dict[str, int] = field(init=False, default_factory=dict[str, int])
-    _told: dict[str, int] = field(init=False, default_factory=dict[str, int])
-
-    @override
-    def run_once(self) -> float:
-        found = self.dangers()
-        for danger in (each for each in found if each not in self._known):
-            log.error("redis_server.unsafe", reason=danger)
-        self._known = found
-        for each in self.subscriptions:
-            self._look(each.group, self.delivery_stats.counters(each))
-        return self.again if self._suspected != self._told else self.interval
-
-    def _look(self, group: str, account: GroupCounters) -> None:
-        difference = account.discrepancy
-        if difference == 0:
-            self._suspected.pop(group, None)
-            if self._told.pop(group, None):
-                log.info("delivery_stats.reconciled", group=group)
-        elif self._suspected.get(group) and self._told.get(group) != difference:
-            self._suspected[group] = self._told[group] = difference
-            log.error("delivery_stats.discrepancy", group=group, difference=difference, why=account.why)
-        else:
-            self._suspected[group] = difference
 
 
 @dataclass(eq=False)

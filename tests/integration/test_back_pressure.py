@@ -72,7 +72,7 @@ def test_who_is_told_to_stop_finishes_what_has_begun_and_begins_nothing_else(
         publish(fleet, [100])
         threads = threads_of(process)
         process.send_signal(signal.SIGTERM)
-        wait_until(lambda: threads_of(process) <= threads - 2, "dispatcher and auditor to end")
+        wait_until(lambda: threads_of(process) <= threads - 2, "dispatcher and trimmer to end")
         model.hold(0)
         code = process.wait(PATIENCE)
 

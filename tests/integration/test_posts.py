@@ -6,7 +6,6 @@ from uuid import uuid5
 
 import pytest
 from builders.crew import working
-from structlog.testing import capture_logs
 
 from nous.app.container import Container
 from nous.domain.episode import NAMESPACE
@@ -45,13 +44,3 @@ def test_who_notes_touches_looks_after_sessions_that_are_idle(brisk: Container, 
 
     with working(brisk, "session-keeper"):
         wait_until(is_given_up, "the session to be given up, of which nobody has said where it is", seconds=10)
-
-
-def test_a_process_tells_by_itself_of_an_account_that_does_not_add_up(brisk: Container, wait_until: Any) -> None:
-    brisk.client.hincrby("nous:account:session-anchorer", "received", 2)
-
-    def is_told() -> bool:
-        return [line["difference"] for line in logs if line["event"] == "delivery_stats.discrepancy"] == [2]
-
-    with capture_logs() as logs, working(brisk, "session-anchorer"):
-        wait_until(is_told, "an alarm", seconds=20)

@@ -1,88 +1,19 @@
 """What is looked after beside the work, now and then, whatever is in the way at times."""
 
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
-from nous.bus.accounting import DeliveryStats, GroupCounters
+from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
 from nous.domain.events import SessionEnded
-from nous.runtime.maintenance import Auditor, SessionMaintenanceLoop, StreamTrimmer
+from nous.runtime.maintenance import SessionMaintenanceLoop, StreamTrimmer
 from nous.services.session_lifecycle import RecoveryAction
-
-TOY = Subscription("toy", SessionEnded)
-GOOD, BAD, WORSE = (
-    GroupCounters(received=3, done=3),
-    GroupCounters(received=3, done=2),
-    GroupCounters(received=3, done=1),
-)
-
-
-class Told:
-    """A ledger that tells one account after the other, and stops who asks when there is none left."""
-
-    def __init__(self, accounts: Sequence[GroupCounters | Exception]) -> None:
-        self._left = list(accounts)
-        self.auditor = Auditor([TOY], delivery_stats=cast("DeliveryStats", self), interval=0, again=0)
-
-    def counters(self, subscription: Subscription) -> GroupCounters:
-        assert subscription == TOY
-        found = self._left.pop(0)
-        if not self._left:
-            self.auditor.stop()
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-
-def told_of(*accounts: GroupCounters | Exception) -> list[Any]:
-    with capture_logs() as logs:
-        Told(accounts).auditor.run()
-    return [(line["log_level"], line["event"], line.get("difference")) for line in logs]
-
-
-ALARM = "delivery_stats.discrepancy"
-
-
-@pytest.mark.parametrize(
-    ("accounts", "told"),
-    [
-        ([GOOD, GOOD], []),
-        ([BAD, GOOD, BAD, GOOD], []),
-        ([BAD, BAD, BAD, WORSE, WORSE], [("error", ALARM, 1), ("error", ALARM, 2)]),
-        ([BAD, BAD, GOOD], [("error", ALARM, 1), ("info", "delivery_stats.reconciled", None)]),
-    ],
-    ids=["it adds up", "mended by the next look", "once, and another difference", "it adds up again"],
-)
-def test_a_difference_that_lasts_is_told_once_and_that_it_is_gone(
-    accounts: list[GroupCounters], told: list[Any]
-) -> None:
-    assert told_of(*accounts) == told
-
-
-def test_a_server_that_does_not_answer_ends_nothing_and_is_told_ever_more_rarely() -> None:
-    told = told_of(*[Unavailable("away")] * 5, KeyError("x"), BAD, BAD)
-
-    assert [event for _, event, _ in told] == [*["task.retry_scheduled"] * 3, "task.error", "task.recovered", ALARM]
-
-
-def test_a_server_that_somebody_has_made_unsafe_is_told_of_once_and_again_when_it_is_anew() -> None:
-    dangers = iter([(), ("it evicts",), ("it evicts",), ("it evicts", "it keeps no log"), (), ("it evicts",)])
-    auditor = Auditor(
-        [], delivery_stats=cast("DeliveryStats", None), interval=0, again=0, dangers=lambda: next(dangers)
-    )
-
-    with capture_logs() as logs:
-        for _ in range(6):
-            auditor.run_once()
-
-    assert [line["reason"] for line in logs] == ["it evicts", "it keeps no log", "it evicts"]
 
 
 def test_the_direction_of_a_difference_is_told() -> None:
