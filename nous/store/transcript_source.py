@@ -1,7 +1,7 @@
 """Load an event's transcript (inline, from a file or an upload), and upload transcripts.
 
-A file may have been written to since its event was published. It is read as it is now. The kind of change is added to
-the transcript's skip counts, which are stored with the episode. Growth does no harm: the episode then covers a newer
+A file may have been written to since its event was published. It is read as it is now. The change is noted in the
+transcript's skip counts, which are stored with the episode. Growth does no harm: the episode then covers a newer
 version, and the event that announces that version finds the work done.
 
 An upload has no TTL, so it lives as long as its event. It is removed by the commit that releases it.
@@ -24,16 +24,12 @@ from nous.domain.events import Event, SessionEvent
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.transcript import UnknownFormat, parse_transcript, read_transcript
-from nous.transcript.io.byte_source import ByteSource
-from nous.transcript.load import session_content
 from nous.transcript.model import Transcript
 
 _SCHEME = "redis:"
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 LARGEST = 256 << 20
 """Limit of an uncompressed transcript, in bytes: an upload is read into memory as a whole. Files are streamed."""
-
-_CHUNK = 1 << 20
 
 
 class Uploads(Protocol):
@@ -98,9 +94,7 @@ def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
     return content
 
 
-GROWN = "file: grown since it was published"
-CUT = "file: cut since it was published"
-REWRITTEN = "file: rewritten since it was published"
+CHANGED = "file: changed since it was published"
 
 _SYSTEM = (Path("/proc"), Path("/sys"))
 """Pseudo-files there reveal processes and their environment."""
@@ -159,7 +153,7 @@ class StoredTranscripts:
             raise BadInput(f"{dataref} is gone: it was released, or evicted")
         content = unpacked(packed)
         transcript = parse_transcript(content, format=event.format, source=dataref)
-        return _compared(transcript, event, beginning=lambda length: sha256(content[:length]).hexdigest())
+        return _compared(transcript, event)
 
     def _from_file(self, event: SessionEvent, named: Path) -> Transcript:
         with _readable(named):
@@ -170,9 +164,7 @@ class StoredTranscripts:
             if about.st_size > self._largest:
                 raise BadInput(f"{named} has {about.st_size:,} bytes; no transcript has more than {self._largest:,}")
             transcript = replace(read_transcript(path, format=event.format), source=str(named))
-            return _compared(
-                transcript, event, beginning=lambda length: _digest_of_beginning(path, length, event.format)
-            )
+            return _compared(transcript, event)
 
     def _allowed(self, named: Path) -> Path:
         """Return the resolved path of *named* if it may be read.
@@ -214,25 +206,10 @@ def _readable(path: Path) -> Generator[None]:
         raise BadInput(f"{path} cannot be read: {error}") from error
 
 
-def _compared(transcript: Transcript, event: SessionEvent, *, beginning: Callable[[int], str]) -> Transcript:
-    """Note how *transcript* has changed since *event*; *beginning* hashes so many first bytes."""
+def _compared(transcript: Transcript, event: SessionEvent) -> Transcript:
+    """Note whether *transcript* has changed since *event* was published."""
     length = transcript.bytes if event.bytes is None else event.bytes
     digest = transcript.digest if event.digest is None else event.digest.lower()
     if (length, digest) == (transcript.bytes, transcript.digest):
         return transcript
-    change = REWRITTEN
-    if transcript.bytes < length:
-        change = CUT
-    elif transcript.bytes > length and (event.digest is None or beginning(length) == digest):
-        change = GROWN
-    return replace(transcript, skipped={**transcript.skipped, change: 1})
-
-
-def _digest_of_beginning(path: Path, length: int, name: str | None) -> str:
-    digest = sha256()
-    with session_content(path, format=name) as raw:
-        stream = ByteSource.on(raw).buffered()
-        while length > 0 and (chunk := stream.read(min(length, _CHUNK))):
-            digest.update(chunk)
-            length -= len(chunk)
-    return digest.hexdigest()
+    return replace(transcript, skipped={**transcript.skipped, CHANGED: 1})
