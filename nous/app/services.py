@@ -4,7 +4,6 @@ import socket
 import time
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from uuid import uuid4
 
@@ -102,7 +101,7 @@ def watcher(container: Container, *, told: Told, upload: bool = False, dry_run: 
         [WatchedFolder(scope, host, folder.resolve()) for folder in dict.fromkeys(settings.folders)],
         watched=RedisFolderState(container.client, container.store_keys, bus_keys=container.bus_keys),
         hand_over=None if dry_run else _publishing(container, upload=upload),
-        rules=WatchRules(idle=container.settings.sessions.idle, since=settings.since, release=_release()),
+        rules=WatchRules(idle=container.settings.sessions.idle, since=settings.since),
         clock=time.time,
         interval=settings.interval,
         told=told,
@@ -118,10 +117,3 @@ def _publishing(container: Container, *, upload: bool) -> PublishFile:
         return producer.publish(path, about, upload=upload, priority=priority, warn=_log.warning)
 
     return hand_over
-
-
-def _release() -> str:
-    try:
-        return version("nous")
-    except PackageNotFoundError:
-        return "unknown"

@@ -31,12 +31,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file with its size in bytes and the times (ns) of its last write and last change."""
+    """A file with its size in bytes and the time (ns) of its last write."""
 
     path: Path
     size: int
     mtime_ns: int
-    changed_ns: int = 0
 
     def age(self, now: float) -> float:
         """Return the seconds since the last write, at *now* in seconds since the epoch."""
@@ -46,22 +45,17 @@ class SessionFile:
         """Return the record of the published file. A later write changes size or mtime."""
         return FileRecord(self.size, self.mtime_ns)
 
-    def refused(self, release: str) -> FileRecord:
+    def refused(self) -> FileRecord:
         """Return the record of a refused file. The reason may quote content: it is not stored."""
-        return FileRecord(self.size, self.mtime_ns, "refused", self.changed_ns, release)
-
-    def is_refused_as(self, remembered: FileRecord) -> bool:
-        stood = remembered.size, remembered.mtime_ns, remembered.changed_ns
-        return remembered.refused is not None and stood == (self.size, self.mtime_ns, self.changed_ns)
+        return FileRecord(self.size, self.mtime_ns, refused=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """A session is over after *idle* seconds, past after *since*; refusals are per *release*."""
+    """A session is over after *idle* seconds, and past after *since*."""
 
     idle: float
     since: float
-    release: str = ""
 
 
 class FileOutcome(StrEnum):
@@ -84,7 +78,7 @@ def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rul
     """
     if remembered == found.told():
         return FileOutcome.KNOWN
-    if remembered and remembered.release == rules.release and found.is_refused_as(remembered):
+    if remembered == found.refused():
         return FileOutcome.REFUSED_BEFORE
     age = found.age(now)
     if -_DAY <= age < rules.idle:
@@ -231,7 +225,7 @@ class FolderWatcher:
         self, found: SessionFile, name: str, place: WatchedFolder, outcome: FileOutcome, sent: Sequence[Published]
     ) -> bool:
         """Record a file; return false if the server has lost the events of what was *sent*."""
-        record = found.refused(self.rules.release) if outcome is FileOutcome.REFUSED else found.told()
+        record = found.refused() if outcome is FileOutcome.REFUSED else found.told()
         after = [each.event.id for each in sent]
         return self.watched.remember(place, name, record, after=after)
 
@@ -251,7 +245,7 @@ class FolderWatcher:
             return FileOutcome.REFUSED, str(error).removeprefix(f"{found.path} ").removeprefix(f"{found.path}: ")
         except NousError:
             raise
-        except Exception as error:  # noqa: BLE001 (a defect of nous: another release may publish this file)
+        except Exception as error:  # noqa: BLE001 (a defect of nous stops no other file)
             trace = "\n".join(folded(traced(error)))
             log.error("folder_watch.file_failed", path=str(found.path), error=said(error), traceback=trace)  # noqa: TRY400
             return FileOutcome.REFUSED, f"a defect in nous: {said(error)}"
@@ -292,4 +286,4 @@ def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[Sessio
             continue
         if own not in seen and S_ISREG(status.st_mode):
             seen.add(own)
-            yield SessionFile(own, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            yield SessionFile(own, status.st_size, status.st_mtime_ns)

@@ -23,18 +23,14 @@ class WatchedFolder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """Outcome of the last processing of a file.
+    """Outcome of the last processing of a file: published or refused.
 
-    *size* is in bytes, *mtime_ns* in nanoseconds since the epoch. For a refused file, *refused* is the reason,
-    *changed_ns* the time of its last change of any kind (permissions too) and *release* the release of nous that
-    refused it. For a published file they are None, 0 and empty.
+    *size* is in bytes, *mtime_ns* in nanoseconds since the epoch.
     """
 
     size: int
     mtime_ns: int
-    refused: str | None = None
-    changed_ns: int = 0
-    release: str = ""
+    refused: bool = False
 
 
 class FolderState(Protocol):
@@ -94,17 +90,16 @@ def digest_of(place: WatchedFolder) -> str:
 
 
 def packed(what: FileRecord) -> bytes:
-    # Only refusals name a release. Releases that do not know this field can still read the other records.
-    by = (what.release,) if what.release else ()
-    return orjson.dumps((what.size, what.mtime_ns, what.refused, what.changed_ns, *by))
+    return orjson.dumps((what.size, what.mtime_ns, what.refused))
 
 
 def unpacked(raw: bytes) -> FileRecord | None:
     """Decode what `packed` wrote; None for anything else, which then counts as not recorded."""
     try:
-        return FileRecord(*orjson.loads(raw))
-    except (orjson.JSONDecodeError, TypeError):
+        size, mtime_ns, refused, *_ = orjson.loads(raw)  # earlier releases wrote more fields
+    except (ValueError, TypeError):
         return None
+    return FileRecord(size, mtime_ns, bool(refused))
 
 
 def _digest(content: bytes) -> str:

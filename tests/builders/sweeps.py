@@ -46,7 +46,6 @@ class Scene:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.now = float(NOW)
-        self.release = "1.0"
         self.watched = Forgetful(self.is_published)
         self.read: list[Path] = []
         self.instead: Callable[[Path], None] = lambda _: None
@@ -76,7 +75,7 @@ class Scene:
             [WatchedFolder(Scope(), "here", folder) for folder in folders or (self.folder,)],
             watched=self.watched,
             hand_over=self.hand_over,
-            rules=WatchRules(idle=HOUR / 2, since=30 * DAY, release=self.release),
+            rules=WatchRules(idle=HOUR / 2, since=30 * DAY),
             clock=lambda: self.now,
             interval=0.01,
             told=self.told,

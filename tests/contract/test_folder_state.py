@@ -18,7 +18,6 @@ from nous.store.folder_state import (
     WatchedFolder,
     digest_of,
     name_of,
-    packed,
     unpacked,
 )
 from nous.store.keys import StoreKeys
@@ -27,7 +26,7 @@ from nous.store.redis.transcripts import KEPT, RedisFolderState
 HERE = WatchedFolder(Scope(), "laptop", Path("/sessions"))
 ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))
 HANDED_OVER = FileRecord(120, 1_800_000_000_123_456_789)
-REFUSED = FileRecord(7, 1_800_000_000_000_000_001, "it is empty", 1_800_000_000_000_000_002, "1.0")
+REFUSED = FileRecord(7, 1_800_000_000_000_000_001, refused=True)
 
 
 @pytest.fixture
@@ -84,10 +83,14 @@ def test_a_place_where_nobody_looks_any_more_is_forgotten_in_the_end(redis_clien
     assert int(redis_client.ttl(key)) > 60  # pyright: ignore[reportArgumentType]
 
 
-def test_what_a_release_wrote_that_did_not_say_which_it_was_is_read() -> None:
+def test_what_earlier_releases_wrote_is_read() -> None:
     assert unpacked(b"[7,8,null,0]") == FileRecord(7, 8)
-    assert unpacked(b'[7,8,"it is empty",9]') == FileRecord(7, 8, "it is empty", 9)
-    assert packed(FileRecord(7, 8)) == b"[7,8,null,0]"
+    assert unpacked(b'[7,8,"refused",9,"1.0"]') == FileRecord(7, 8, refused=True)
+
+
+@pytest.mark.parametrize("raw", [b"", b"7", b"[7]", b"{}"])
+def test_what_is_no_record_counts_as_none(raw: bytes) -> None:
+    assert unpacked(raw) is None
 
 
 def test_neither_a_path_nor_its_place_can_be_read_from_what_is_kept(redis_client: redis.Redis) -> None:

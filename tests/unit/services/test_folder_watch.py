@@ -187,7 +187,7 @@ def test_what_goes_wrong_with_one_file_stops_no_other(scene: Scene, error: Excep
     assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1, FileOutcome.HANDED_OVER: 1}
 
 
-def test_a_file_over_which_nous_stumbles_is_refused_and_logged_once_and_tried_by_another_release(scene: Scene) -> None:
+def test_a_file_over_which_nous_stumbles_is_refused_and_logged_once(scene: Scene) -> None:
     path = scene.write("s.txt")
 
     def stumble(_: Path) -> None:
@@ -202,20 +202,6 @@ def test_a_file_over_which_nous_stumbles_is_refused_and_logged_once_and_tried_by
     assert [(each["event"], each["path"]) for each in logs] == [("folder_watch.file_failed", str(path))]
     assert "in stumble" in logs[0]["traceback"]
     assert "what the user said" not in repr(logs)
-    scene.instead = lambda _: None
-    scene.release = "1.1"
-    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
-
-
-def test_what_another_release_refused_is_looked_at_again_by_this_one(scene: Scene) -> None:
-    scene.write("s.jsonl", text="{}\n")
-    assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
-    assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
-
-    scene.release = "1.1"
-
-    assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
-    assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
 
 
 def test_a_server_that_takes_nothing_ends_the_sweep_and_nothing_is_taken_for_known(scene: Scene) -> None:
@@ -236,8 +222,8 @@ RULES = WatchRules(idle=HOUR, since=30 * DAY)
 FILE = Path("/sessions/one.jsonl")
 
 
-def found(age: float, *, size: int = 100, changed_ns: int = 5) -> SessionFile:
-    return SessionFile(FILE, size, round((NOW - age) * 1e9), changed_ns)
+def found(age: float, *, size: int = 100) -> SessionFile:
+    return SessionFile(FILE, size, round((NOW - age) * 1e9))
 
 
 @pytest.mark.parametrize(
@@ -257,13 +243,13 @@ def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: Fi
     assert decide(found(age), None, NOW, rules=RULES) is verdict
 
 
-def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_changed() -> None:
-    refused = found(2 * HOUR).refused("")
+def test_a_refused_file_is_looked_at_again_only_when_it_was_written_to() -> None:
+    refused = found(2 * HOUR).refused()
 
     assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is FileOutcome.REFUSED_BEFORE
     assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is None
-    assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is None
-    assert decide(found(2 * HOUR, changed_ns=6), found(2 * HOUR).told(), NOW, rules=RULES) is FileOutcome.KNOWN
+    assert decide(found(3 * HOUR), refused, NOW, rules=RULES) is None
+    assert decide(found(2 * HOUR), found(2 * HOUR).told(), NOW, rules=RULES) is FileOutcome.KNOWN
     assert decide(found(2 * HOUR, size=99), found(2 * HOUR).told(), NOW, rules=RULES) is None
 
 
