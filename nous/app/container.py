@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from nous.services.redaction import RedactionService
     from nous.services.session_intake import SessionIntake
     from nous.store.fact_cache import Memory
-    from nous.store.redis.installation import RedisCalibrations, RedisRedactions
-    from nous.store.redis.transcripts import RedisUploads
+    from nous.store.redis.transcripts import RedisRedactions, RedisUploads
 
 DECISION_KEEPER = "decision-keeper"
 WORKERS = PlugIns(workers, attribute="WORKER", group="nous.workers")
@@ -131,7 +130,7 @@ class Container:
 
     @cached_property
     def redactions(self) -> "RedisRedactions":
-        from nous.store.redis.installation import RedisRedactions
+        from nous.store.redis.transcripts import RedisRedactions
 
         return RedisRedactions(self.client, self.store_keys)
 
@@ -171,12 +170,6 @@ class Container:
         from nous.store.redis.transcripts import RedisUploads
 
         return RedisUploads(self.client)
-
-    @cached_property
-    def calibrations(self) -> "RedisCalibrations":
-        from nous.store.redis.installation import RedisCalibrations
-
-        return RedisCalibrations(self.client, self.store_keys)
 
     @cached_property
     def llm_stores(self) -> "LlmStores":
@@ -228,7 +221,7 @@ class Container:
             adjudicator=llm.adjudicator,
             anchored_summarizer=llm.anchored_summarizer,
             excerpts=llm.anchored_summarizer.excerpts,
-            policy=policy(self.settings, self.calibrations),
+            policy=policy(self.settings),
             suppressed=self.tombstones.forms,
             cache_subject=partial(cache_subject, responses=responses, tombstones=self.tombstones),
         )

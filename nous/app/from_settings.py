@@ -10,11 +10,10 @@ import structlog
 
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
-from nous.knowledge.verdict import CALIBRATED, Dedup, Policy
+from nous.knowledge.verdict import Dedup, Policy
 from nous.redaction.redactor import Redactor
 from nous.redaction.rules import Rule, RuleSet, built_in, default_rules
 from nous.settings.model import ESTIMATE, ExcerptSettings, RedactSettings, Settings
-from nous.store.redis.installation import RedisCalibrations
 from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Transcript
 
@@ -24,8 +23,8 @@ _HOW_TO_COUNT = "write estimate or package.module:function"
 _SLACK = 3.0  # seconds beyond its deadline after which a model call is abandoned
 
 
-def policy(settings: Settings, calibrations: RedisCalibrations | None = None) -> Policy:
-    """Return the deduplication policy; thresholds of *calibrations* override those that ship."""
+def policy(settings: Settings) -> Policy:
+    """Return the deduplication policy."""
     dedup = settings.dedup
     return Policy(
         dedup=Dedup(dedup.policy),
@@ -33,7 +32,6 @@ def policy(settings: Settings, calibrations: RedisCalibrations | None = None) ->
         near=dedup.near,
         equal=dedup.equal,
         one_sided=dedup.one_sided,
-        measured={**CALIBRATED, **(calibrations.thresholds() if calibrations else {})},
         cap=dedup.cap,
     )
 

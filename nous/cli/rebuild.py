@@ -24,28 +24,30 @@ from nous.runtime.maintenance import outdated
 
 
 @click.command()
-@dry_run_option
 @json_option
 @click.pass_obj
-def calibrate(app: App, *, dry_run: bool, as_json: bool) -> None:
+def calibrate(app: App, *, as_json: bool) -> None:
     """Measure the merge threshold of the configured embedder.
 
-    It is the cosine from which on one of two merged texts may say more than the other. It is stored, and used by every
-    process started from then on. Without it, only texts of equal content are merged.
+    It is the cosine from which on one of two merged texts may say more than the other. Set it as dedup.one_sided.
+    Without it, only texts of equal content are merged.
     """
     embedder = app.container.memory.embedder
     found = measure(shipped(), embedder.embed, embedder_id=embedder.id)
-    if not dry_run:
-        app.container.calibrations.keep(found.embedder_id, found.one_sided)
-    stored = [] if dry_run else ["Stored; running workers use it once they are restarted."]
-    render(found, (_verdict(found), *stored), as_json=as_json)
+    render(found, _verdict(found), as_json=as_json)
 
 
-def _verdict(found: Calibration) -> str:
+def _verdict(found: Calibration) -> tuple[str, str]:
     share = f"{found.false_merges} of {found.pairs} pairs are merged falsely, and {found.recall:.2f} of the right ones"
     if found.one_sided is None:
-        return f"{found.embedder_id}: no threshold is safe, so only texts of equal content are merged. {share}."
-    return f"{found.embedder_id}: from {found.one_sided:.3f} on one text may say more. With it {share}."
+        return (
+            f"{found.embedder_id}: no threshold is safe, so only texts of equal content should be merged. {share}.",
+            "Leave dedup.one_sided out of nous.toml.",
+        )
+    return (
+        f"{found.embedder_id}: from {found.one_sided:.3f} on one text may say more. With it {share}.",
+        f"Set dedup.one_sided = {found.one_sided:.3f} in nous.toml, and restart the workers.",
+    )
 
 
 @click.command()

@@ -1,7 +1,7 @@
 """Define verdicts on candidate facts, thresholds, and protocols of models comparing texts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple, Protocol, Self
@@ -154,7 +154,7 @@ class Policy:
     - `equal`: from here on, texts of equal content are one fact.
     - `near`: from here on, two facts are linked.
     - `one_sided` (tau): from here on, one text may have words that the other lacks. If None, only texts of equal
-      content merge. `measured` has it by embedder.
+      content merge.
     - `cap`: the maximum number of facts of an episode.
     """
 
@@ -163,9 +163,8 @@ class Policy:
     near: float = 0.80
     equal: float = 0.65
     one_sided: float | None = None
-    measured: Mapping[str, float] = field(default_factory=lambda: CALIBRATED)
     cap: int = MOST_CANDIDATES
 
     def for_embedder(self, embedder_id: str) -> Self:
         """Return the policy with `one_sided` as it is set, else as measured for the embedder."""
-        return self if self.one_sided is not None else replace(self, one_sided=self.measured.get(embedder_id))
+        return self if self.one_sided is not None else replace(self, one_sided=CALIBRATED.get(embedder_id))

@@ -49,10 +49,6 @@ class StoreKeys:
         return f"{self._of('decisions', scope)}:{episode_id}"
 
     @property
-    def calibrations(self) -> str:
-        return f"{self.prefix}:calibrations"
-
-    @property
     def unrefined(self) -> str:
         return f"{self.prefix}:unrefined"
 

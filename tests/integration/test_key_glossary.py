@@ -28,7 +28,6 @@ RARE = {
     "<p>:forgotten:<scope>": "somebody has forgotten something",
     "<p>:episode-editions:<scope>": "a session was resumed after it had ended",
     "<p>:closing-sessions": "a session was ended since it was idle, and nobody has dealt with its end yet",
-    "<p>:calibrations": "an embedder was measured",
     "<p>:unrefined": "a model could not be asked",
 }
 """Keys that are there when what they are for has happened."""

@@ -1,12 +1,15 @@
-"""Store and read, in Redis, uploaded transcripts and records of files in watched folders."""
+"""Keep, in Redis, uploads, records of watched files, and the key and counts of redaction."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
+from secrets import token_bytes
 from typing import cast
 from uuid import UUID
 
 import redis
 
 from nous.bus.redis.keys import BusKeys
+from nous.domain.errors import NotAllowed
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import register
 from nous.store.folder_state import FileRecord, WatchedFolder, digest_of, packed, unpacked
@@ -14,6 +17,7 @@ from nous.store.keys import StoreKeys
 from nous.store.redis import StorePart
 
 KEPT = 30 * 86400  # TTL in seconds of a folder that is no longer swept, for example of a host that is gone
+_KEY_BYTES = 16
 
 
 class RedisFolderState(StorePart):
@@ -58,3 +62,27 @@ class RedisUploads:
     def fetch(self, key: str) -> bytes | None:
         with translated():
             return cast("bytes | None", self._client.get(key))
+
+
+class RedisRedactions(StorePart):
+    """Key and counters of redaction. Users that may only publish need the rules of `deploy/acl`."""
+
+    def key(self) -> bytes | None:
+        """Return the key, made by the first who asks; None for a user that may not read it."""
+        with suppress(NotAllowed):
+            self._ask("SET", self._keys.redaction_key, token_bytes(_KEY_BYTES), "NX")
+            return self._ask("GET", self._keys.redaction_key)
+        return None
+
+    def count(self, where: str, counts: Mapping[str, int]) -> None:
+        """Add *counts* by rule. A count is no promise: one whose reply is lost may be added twice."""
+        with suppress(NotAllowed), translated(), self._client.pipeline(transaction=False) as pipe:
+            for rule, count in counts.items():
+                pipe.hincrby(self._keys.redactions, f"{where}/{rule}", count)
+            pipe.execute()
+
+    def counts(self) -> Mapping[tuple[str, str], int]:
+        """Return the counts by place and rule."""
+        stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.redactions)
+        places = ((name.decode().partition("/"), int(count)) for name, count in stored.items())
+        return {(where, rule): count for (where, _, rule), count in places}

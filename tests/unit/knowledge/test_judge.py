@@ -82,4 +82,4 @@ def test_the_exact_rule_knows_nothing_but_equal_texts() -> None:
 def test_a_threshold_measured_for_one_model_is_not_used_for_another() -> None:
     assert Policy().for_embedder("all-MiniLM-L6-v2-int8").one_sided == 0.955
     assert Policy().for_embedder("hashed-256").one_sided is None
-    assert Policy(measured={"hashed-256": 0.9}).for_embedder("hashed-256").one_sided == 0.9
+    assert Policy(one_sided=0.9).for_embedder("hashed-256").one_sided == 0.9
