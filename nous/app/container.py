@@ -19,7 +19,6 @@ from nous.store.keys import StoreKeys
 
 if TYPE_CHECKING:
     from nous.app.llm import LlmStack
-    from nous.app.llm_stores import LlmStores
     from nous.bus.accounting import DeadLetterQueue, DeliveryStats
     from nous.bus.base import Bus, Subscription
     from nous.bus.delivery_state import RetryPolicy
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from nous.bus.redis.keys import BusKeys
     from nous.domain.events import SessionEvent
     from nous.jobs.base import JobNames, Jobs
+    from nous.llm.state import LlmStores
     from nous.pipeline.worker import Worker, WorkerContext
     from nous.runtime.attempt import Attempts, LeaseKeeper
     from nous.services.redaction import RedactionService
@@ -173,9 +173,9 @@ class Container:
 
     @cached_property
     def llm_stores(self) -> "LlmStores":
-        from nous.app.llm_stores import stores_of
+        from nous.llm.state import LlmKeys, stores_of
 
-        return stores_of(self.client, self.settings)
+        return stores_of(self.client, LlmKeys(self.settings.prefix), answer_ttl=self.settings.retention.answer_ttl)
 
     @cached_property
     def llm(self) -> "LlmStack":

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from nous.app.llm_stores import LlmStores
 from nous.bus.redis.erasure import RedisTombstones
 from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import CacheSubject, Scope
@@ -21,7 +20,7 @@ from nous.llm.http_embeddings import HttpEmbeddings
 from nous.llm.http_model import HttpModel, split
 from nous.llm.middleware import CircuitBreaker, ResponseCache, TokenBudget
 from nous.llm.provider import Endpoint
-from nous.llm.state import ResponseStore
+from nous.llm.state import LlmStores, ResponseStore
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
 from nous.pipeline.llm_adjudicator import LlmAdjudicator
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor

@@ -337,3 +337,20 @@ class UsageCounters(_RedisStore):
             name, _, model = field.decode().partition(":")
             by_model[model][name] = int(value)
         return dict(sorted(by_model.items()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmStores:
+    responses: ResponseStore
+    token_usage: TokenUsageStore
+    circuits: CircuitStore
+    counters: UsageCounters
+
+
+def stores_of(client: redis.Redis, keys: LlmKeys, *, answer_ttl: int) -> LlmStores:
+    return LlmStores(
+        responses=ResponseStore(client, keys, answer_ttl=answer_ttl),
+        token_usage=TokenUsageStore(client, keys),
+        circuits=CircuitStore(client, keys),
+        counters=UsageCounters(client, keys),
+    )

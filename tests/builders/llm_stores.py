@@ -8,8 +8,7 @@ import fakeredis
 import pytest
 import redis
 
-from nous.app.llm import LlmStores
-from nous.llm.state import CircuitStore, LlmKeys, ResponseStore, TokenUsageStore, UsageCounters
+from nous.llm.state import CircuitStore, LlmKeys, LlmStores, ResponseStore, TokenUsageStore, UsageCounters
 
 KINDS = ("fakeredis", "server", "sent twice")
 ANSWER_TTL = 600
