@@ -34,7 +34,7 @@ class EpisodeEmbedder:
 
     def __call__(self, event: EpisodesUnembedded, /) -> Effects:
         try:
-            waiting = self._context.episode_vectors.without_vector(event.scope, embedder=self._context.embedder.id)
+            waiting = self._context.episodes.without_vector(event.scope, embedder=self._context.embedder.id)
             writes = self._some_embedded(event.scope, waiting)
         except Unavailable as error:
             raise Deferred(str(error), until=self._context.clock() + _LOOK_AGAIN) from error

@@ -63,7 +63,7 @@ class EpisodeReviser:
             return _nothing_left(event, "", NO_EPISODE)
         if stored.by == summarizer.by:
             return _nothing_left(event, stored.state, UP_TO_DATE)
-        summary_input = self._context.summary_inputs.summary_input(event.scope, event.episode_id)
+        summary_input = self._context.episodes.summary_input(event.scope, event.episode_id)
         if summary_input is None:
             return _nothing_left(event, stored.state, NO_BRIEF)
         recorded = self._context.recorded_decisions(event.scope, event.episode_id)

@@ -70,7 +70,7 @@ class FactExtractor:
 
     def _found(self, event: EpisodeSummarized) -> Effects:
         matter = self._context.cache_subject(event.scope, event.episode_id)
-        summary_input = self._context.summary_inputs.summary_input(event.scope, event.episode_id)
+        summary_input = self._context.episodes.summary_input(event.scope, event.episode_id)
         extractor = self._context.fact_extractor
         try:
             found = extractor.extract(event.summary, summary_input, matter=matter)

@@ -203,8 +203,6 @@ class Container:
         memory, llm, keys, responses = self.memory, self.llm, self.store_keys, self.llm_stores.responses
         return WorkerContext(
             episodes=memory.episodes,
-            episode_vectors=memory.episode_vectors,
-            summary_inputs=memory.summary_inputs,
             decisions=RedisDecisions(self.client, keys, bus_keys=self.bus_keys, group=DECISION_KEEPER),
             facts=memory.facts,
             fact_cache=memory.fact_cache,

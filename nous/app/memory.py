@@ -12,11 +12,8 @@ from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
 
 
 def memory_of(client: redis.Redis, settings: Settings, keys: StoreKeys) -> Memory:
-    episodes = RedisEpisodes(client, keys)
     return Memory(
-        episodes=episodes,
-        episode_vectors=episodes,
-        summary_inputs=episodes,
+        episodes=RedisEpisodes(client, keys),
         facts=RedisFactLog(client, keys),
         fact_cache=FactCache(),
         anchored_summaries=RedisAnchoredSummaries(client, keys),

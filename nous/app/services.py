@@ -64,7 +64,7 @@ def embed_missing(container: Container, scope: Scope, *, dry_run: bool = False) 
     memory, at = container.memory, container.clock()
     with memory.fact_cache.current(memory.facts, scope, present(memory.embedder)) as knowledge:
         facts = sum(1 for _ in knowledge.without_vector())
-    episodes = len(memory.episode_vectors.without_vector(scope, embedder=memory.embedder.id))
+    episodes = len(memory.episodes.without_vector(scope, embedder=memory.embedder.id))
     # Each request gets a new id: workers that still had another embedder may have skipped one for the same facts.
     request = str(uuid4())
     if facts and not dry_run:

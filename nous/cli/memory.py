@@ -117,7 +117,7 @@ def _found(name: str, container: Container, scope: Scope | None) -> Provenance:
     for each in [scope] if scope else container.memory.episodes.scopes():
         with knowledge_of(container, each, vectors=False) as knowledge:
             if known := one_of(name, knowledge, container, each) if scope else fact_named(name, knowledge):
-                inputs = partial(container.memory.summary_inputs.summary_input, each)
+                inputs = partial(container.memory.episodes.summary_input, each)
                 return provenance_of(known.fact.id, knowledge, inputs)
     raise NotFound(f"there is no fact {name!r} in any scope")
 

@@ -122,7 +122,7 @@ def reprocess(app: App, sessions: Sequence[str], *, scope: Scope, everything: bo
 def _regenerate(container: Container, episode: Episode, *, by: str, dry_run: bool) -> str:
     if episode.by == by:
         return "as it is: this model and prompt made it"
-    if container.memory.summary_inputs.summary_input(episode.scope, episode.id) is None:
+    if container.memory.episodes.summary_input(episode.scope, episode.id) is None:
         return "as it is: nothing was kept to make it from; publish its session again when it has grown"
     if dry_run:
         return "would be regenerated"

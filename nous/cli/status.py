@@ -179,7 +179,7 @@ def _left(container: Container, by: str) -> int:
     readers = [each for each in container.groups if each.kind is EpisodeOutdated]
     backlogs = [backlog for reader in readers for backlog in container.delivery_stats.backlogs(reader)]
     queued = sum(each.pending + (each.waiting or 0) for each in backlogs)
-    return max(queued, sum(1 for _ in container.memory.summary_inputs.unrefined(but=(by,))))
+    return max(queued, sum(1 for _ in container.memory.episodes.unrefined(but=(by,))))
 
 
 def _overview(report: Report, container: Container, *, everything: bool) -> Iterator[str]:

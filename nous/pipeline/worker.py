@@ -25,10 +25,8 @@ from nous.store.base import (
     AnchoredSummaries,
     DecisionSource,
     Episodes,
-    EpisodeVectors,
     FactLog,
     SessionStates,
-    SummaryInputs,
     Transcripts,
 )
 from nous.store.fact_cache import FactCache
@@ -49,8 +47,6 @@ class WorkerContext:
     """
 
     episodes: Episodes
-    episode_vectors: EpisodeVectors
-    summary_inputs: SummaryInputs
     decisions: DecisionSource
     anchored_summaries: AnchoredSummaries
     session_states: SessionStates

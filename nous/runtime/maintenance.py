@@ -157,7 +157,7 @@ class Resummarizer(PeriodicTask):
         """Queue as many episodes as there is room for; return how many."""
         backlogs = self.delivery_stats.backlogs(self.subscription)
         room = self.ahead - sum(backlog.pending + (backlog.waiting or 0) for backlog in backlogs)
-        waiting = self.context.summary_inputs.unrefined(but=(self.by, for_today(self.by, self.context.clock())))
+        waiting = self.context.episodes.unrefined(but=(self.by, for_today(self.by, self.context.clock())))
         offers = (self._offer(scope, episode_id) for scope, episode_id in waiting)
         offered = sum(islice(filter(None, offers), max(room, 0)))
         if offered:

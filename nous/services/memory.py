@@ -51,7 +51,7 @@ def search_memory(
     question = asked(query, embedder.embed)
     episodes = context.episodes.recent(scope, limit=SEARCHED_EPISODES)
     ids = [episode.id for episode in episodes]
-    vectors = context.episode_vectors.episode_vectors(scope, ids, embedder=embedder.id)
+    vectors = context.episodes.episode_vectors(scope, ids, embedder=embedder.id)
     with context.fact_cache.scope_index(context.facts, scope, embedder) as index:
         corpus = Corpus(scope_index=index, episodes=episodes, vectors=vectors, only=filters)
         hits = search(question, corpus, limit=limit, everything=everything)

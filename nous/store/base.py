@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Episodes(Protocol):
-    """Reader of the episodes of every scope; each has a current edition."""
+    """Reader of the episodes of every scope, with their summary inputs and vectors.
+
+    Each episode has a current edition. Episodes to resummarize are queued.
+    """
 
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None: ...
 
@@ -42,16 +45,22 @@ class Episodes(Protocol):
         """Return every scope that has an episode or a fact, sorted."""
         ...
 
-
-class SummaryInputs(Protocol):
-    """Reader of stored summary inputs, and of the queue of episodes to resummarize."""
-
     def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None:
         """Return the input of the episode's current edition; None if none was kept."""
         ...
 
     def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
         """Yield the extractive episodes that have an input and were not last tried by one of *but*."""
+        ...
+
+    def episode_vectors(
+        self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
+    ) -> "Mapping[UUID, NDArray[np.float32]]":
+        """Return the vectors that there are; one may belong to an earlier edition of its episode."""
+        ...
+
+    def without_vector(self, scope: Scope, *, embedder: str) -> Sequence[UUID]:
+        """Return the episodes whose current edition has no vector by *embedder*, latest end first."""
         ...
 
 
@@ -123,20 +132,6 @@ class FactLog(Protocol):
         self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
     ) -> "NDArray[np.float32]":
         """Return the vectors in *slots*, a row each. Raises `Retryable` if the log has left *at*."""
-        ...
-
-
-class EpisodeVectors(Protocol):
-    """Reader of episode embeddings, for semantic search."""
-
-    def episode_vectors(
-        self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
-    ) -> "Mapping[UUID, NDArray[np.float32]]":
-        """Return the vectors that there are; one may belong to an earlier edition of its episode."""
-        ...
-
-    def without_vector(self, scope: Scope, *, embedder: str) -> Sequence[UUID]:
-        """Return the episodes whose current edition has no vector by *embedder*, latest end first."""
         ...
 
 

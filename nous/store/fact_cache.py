@@ -14,10 +14,8 @@ from nous.knowledge.fact_index import FactIndex
 from nous.store.base import (
     AnchoredSummaries,
     Episodes,
-    EpisodeVectors,
     FactLog,
     SessionStates,
-    SummaryInputs,
 )
 
 if TYPE_CHECKING:
@@ -94,8 +92,6 @@ class Memory:
     """Stores that queries of memory read."""
 
     episodes: Episodes
-    episode_vectors: EpisodeVectors
-    summary_inputs: SummaryInputs
     facts: FactLog
     fact_cache: FactCache
     anchored_summaries: AnchoredSummaries

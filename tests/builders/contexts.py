@@ -36,8 +36,6 @@ def context_over(store: MemoryStore, **more: Any) -> WorkerContext:
     known: dict[str, Any] = {
         "transcripts": NoTranscripts(),
         "episodes": store,
-        "episode_vectors": store,
-        "summary_inputs": store,
         "decisions": store,
         "anchored_summaries": store,
         "session_states": store,

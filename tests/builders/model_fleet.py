@@ -129,7 +129,7 @@ class ModelFleet:
         tried = (summarizer.by, for_today(summarizer.by, container.context.clock()))
         return (
             len(self.episodes) == sessions
-            and not any(container.context.summary_inputs.unrefined(but=tried))
+            and not any(container.context.episodes.unrefined(but=tried))
             and not any(
                 backlog.pending or backlog.waiting
                 for name in WORKERS

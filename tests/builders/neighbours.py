@@ -164,8 +164,8 @@ READS: Mapping[str, Read] = {
     "Episodes.get": lambda w, own, their: [w.context.episodes.get(own.scope, each) for each in _episodes(own, their)],
     "Episodes.recent": lambda w, own, _: w.context.episodes.recent(own.scope),
     "Episodes.scopes": lambda w, _, __: w.context.episodes.scopes(),
-    "SummaryInputs.summary_input": lambda w, own, their: [
-        w.context.summary_inputs.summary_input(own.scope, each) for each in _episodes(own, their)
+    "Episodes.summary_input": lambda w, own, their: [
+        w.context.episodes.summary_input(own.scope, each) for each in _episodes(own, their)
     ],
     "DecisionSource.get_episode_decisions": lambda w, own, their: [
         w.context.decisions.get_episode_decisions(each, scope=own.scope) for each in _episodes(own, their)

@@ -15,10 +15,8 @@ from nous.store.base import (
     AnchoredSummaries,
     DecisionSource,
     Episodes,
-    EpisodeVectors,
     FactLog,
     SessionStates,
-    SummaryInputs,
 )
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
@@ -39,13 +37,11 @@ class Store:
     """All that is stored."""
 
     anchors: AnchoredSummaries
-    summary_inputs: SummaryInputs
     session_states: SessionStates
     decisions: DecisionSource
     episodes: Episodes
     facts: FactLog
     uploads: Uploads
-    vectors: EpisodeVectors
     bus: Bus
 
     def write(self, *writes: Write) -> bool:
@@ -55,21 +51,18 @@ class Store:
 
 def in_memory() -> Store:
     store = MemoryStore(KEYS)
-    return Store(*[store] * 8, bus=MemoryBus(store.apply, has_upload=store.has_upload))
+    return Store(*[store] * 6, bus=MemoryBus(store.apply, has_upload=store.has_upload))
 
 
 def on_redis(client: redis.Redis) -> Store:
     bus_keys = BusKeys("t")
-    episodes = RedisEpisodes(client, KEYS)
     return Store(
         anchors=RedisAnchoredSummaries(client, KEYS),
-        summary_inputs=episodes,
         session_states=RedisSessionStates(client, KEYS),
         decisions=RedisDecisions(client, KEYS, bus_keys=bus_keys, group=KEEPER.group),
-        episodes=episodes,
+        episodes=RedisEpisodes(client, KEYS),
         facts=RedisFactLog(client, KEYS),
         uploads=RedisUploads(client),
-        vectors=episodes,
         bus=RedisBus(
             client, plan_of=partial(plan_for, keys=KEYS), keys=bus_keys, upload_of=partial(upload_of, keys=KEYS)
         ),

@@ -45,7 +45,7 @@ def recorded(text: str, *, scope: Scope = HOME, session: str = "s1") -> Decision
 
 
 def unrefined(store: Store, by: str) -> set[tuple[Scope, UUID]]:
-    return set(store.summary_inputs.unrefined(but=(by,)))
+    return set(store.episodes.unrefined(but=(by,)))
 
 
 def said(store: Store, *, scope: Scope = HOME, session: str = "s1") -> list[str]:
@@ -69,15 +69,15 @@ def test_editions_that_were_replaced_stay_reachable_the_newest_first(store: Stor
 def test_a_brief_is_read_as_it_was_saved(store: Store) -> None:
     store.write(SaveEpisode(episode=episode(), summary_input=BRIEF))
 
-    assert store.summary_inputs.summary_input(HOME, episode().id) == BRIEF
-    assert store.summary_inputs.summary_input(WORK, episode().id) is None
+    assert store.episodes.summary_input(HOME, episode().id) == BRIEF
+    assert store.episodes.summary_input(WORK, episode().id) is None
 
 
 def test_half_a_character_in_a_brief_costs_nothing_but_itself(store: Store) -> None:
     odd = SummaryInput(windows=((Segment("[User] half \ud83d of one", "User", 1),),))
 
     assert store.write(SaveEpisode(episode=episode(), summary_input=odd))
-    found = store.summary_inputs.summary_input(HOME, episode().id)
+    found = store.episodes.summary_input(HOME, episode().id)
     assert found is not None
     assert "of one" in found.windows[0][0].text
 

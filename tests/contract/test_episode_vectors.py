@@ -31,10 +31,10 @@ def test_episodes_wait_for_a_vector_those_that_ended_last_first(store: Store) ->
         store.write(SaveEpisode(episode=each))
     first, last, middle = (each.id for each in saved)
 
-    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [last, middle, first]
+    assert list(store.episodes.without_vector(HOME, embedder=MINI)) == [last, middle, first]
     assert store.write(kept(saved[2]))
-    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [last, first]
-    assert list(store.vectors.without_vector(WORK, embedder=MINI)) == []
+    assert list(store.episodes.without_vector(HOME, embedder=MINI)) == [last, first]
+    assert list(store.episodes.without_vector(WORK, embedder=MINI)) == []
 
 
 def test_a_new_edition_waits_for_a_vector_and_is_found_by_that_of_the_earlier_one_until_then(store: Store) -> None:
@@ -44,10 +44,10 @@ def test_a_new_edition_waits_for_a_vector_and_is_found_by_that_of_the_earlier_on
 
     store.write(SaveEpisode(episode=next_edition(saved), replaces=saved))
 
-    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [saved.id]
-    assert list(store.vectors.episode_vectors(HOME, [saved.id], embedder=MINI)) == [saved.id]
+    assert list(store.episodes.without_vector(HOME, embedder=MINI)) == [saved.id]
+    assert list(store.episodes.episode_vectors(HOME, [saved.id], embedder=MINI)) == [saved.id]
     assert store.write(kept(next_edition(saved)))
-    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == []
+    assert list(store.episodes.without_vector(HOME, embedder=MINI)) == []
 
 
 def test_a_vector_that_comes_late_does_not_take_the_place_of_one_of_a_newer_edition(store: Store) -> None:
@@ -57,7 +57,7 @@ def test_a_vector_that_comes_late_does_not_take_the_place_of_one_of_a_newer_edit
     store.write(kept(newer))
 
     assert not store.write(kept(saved))
-    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == []
+    assert list(store.episodes.without_vector(HOME, embedder=MINI)) == []
 
 
 def test_a_vector_whose_state_was_not_written_any_more_is_made_again(redis_client: redis.Redis) -> None:
@@ -68,4 +68,4 @@ def test_a_vector_whose_state_was_not_written_any_more_is_made_again(redis_clien
 
     redis_client.hdel(KEYS.episode_vector_states(HOME, MINI), str(saved.id))
 
-    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [saved.id]
+    assert list(store.episodes.without_vector(HOME, embedder=MINI)) == [saved.id]

@@ -68,7 +68,7 @@ def kept_of(town: Town, session: str, scope: Scope) -> tuple[object, ...]:
     events = [str(about.event_id) for raw in told.values() if (about := said(raw, ""))]
     return (
         context.episodes.editions(scope, episode),
-        context.summary_inputs.summary_input(scope, episode),
+        context.episodes.summary_input(scope, episode),
         context.decisions.get_episode_decisions(episode, scope=scope),
         context.anchored_summaries.anchored_summary(scope, agent_id="default", session_id=session),
         [letter for letter in town.container.dead_letters.letters() if (letter.kind, letter.entry) in told],

@@ -55,7 +55,7 @@ def test_an_episode_that_is_being_forgotten_is_not_offered_and_not_looked_at_aga
 
     assert offer() == 0
 
-    assert (list(container.context.summary_inputs.unrefined()), offered(container)) == ([], 0)
+    assert (list(container.context.episodes.unrefined()), offered(container)) == ([], 0)
     assert container.context.episodes.get(HOME, EPISODE.id) == EPISODE
 
 
@@ -68,4 +68,4 @@ def test_an_episode_that_is_forgotten_while_it_is_offered_leaves_no_trace(
 
     assert offer(forget) == 0
 
-    assert (list(container.context.summary_inputs.unrefined()), offered(container)) == ([], 0)
+    assert (list(container.context.episodes.unrefined()), offered(container)) == ([], 0)

@@ -18,7 +18,7 @@ TITLE = "A title"
 
 
 def waiting(container: Container, scope: Scope = HOME) -> int:
-    return len(container.context.episode_vectors.without_vector(scope, embedder=container.context.embedder.id))
+    return len(container.context.episodes.without_vector(scope, embedder=container.context.embedder.id))
 
 
 def save(container: Container, *sessions: str) -> None:

@@ -39,7 +39,7 @@ def unpacked(raw: bytes) -> SummaryInput:
 
 
 class RedisEpisodes(StorePart):
-    """`Episodes`, `EpisodeVectors` and `SummaryInputs` on one Redis primary."""
+    """`Episodes` on one Redis primary."""
 
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
         stored = self._ask("HGET", self._keys.episodes(scope), str(episode_id))
