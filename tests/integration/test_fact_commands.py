@@ -31,9 +31,9 @@ def test_a_fact_that_was_corrected_says_when_it_gave_way_and_to_what(nous: Nous)
     old = learned(nous, "mon", text=PORT, subject="staging API")["fact_id"]
     new = learned(nous, "tue", text=OTHER_PORT, subject="staging API")["fact_id"]
 
-    day = json.loads(nous("why", old, "--json").stdout)["valid_to"][:10]
-    assert f"gave way on {day} to {new}: value 8081 / 8080" in nous("why", old).stdout
-    assert f"took the place of {old}, which was true until {day}" in nous("why", new).stdout
+    day = json.loads(nous("provenance", old, "--json").stdout)["valid_to"][:10]
+    assert f"gave way on {day} to {new}: value 8081 / 8080" in nous("provenance", old).stdout
+    assert f"took the place of {old}, which was true until {day}" in nous("provenance", new).stdout
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_turns_of_a_file_go_by_their_number_in_it_also_where_it_holds_several_se
     [
         (("search", " "), "the query is empty"),
         (("status", "--scope", "a"), "--scope is of a SESSION"),
-        (("why", ""), "there is no fact '' in any scope"),
+        (("provenance", ""), "there is no fact '' in any scope"),
         (
             ("publish", "a.txt", "b.txt", "--session", "s1"),
             "--session s1 names one session, and several files were given",

@@ -76,7 +76,9 @@ def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_there_a
         assert nous(*command).stderr.endswith(f"; there is something in {HERE}\n"), command
 
 
-@pytest.mark.parametrize("command", [("facts",), ("search", "port"), ("status", "s1"), ("provenance", "abcdef"), ("export",)])
+@pytest.mark.parametrize(
+    "command", [("facts",), ("search", "port"), ("status", "s1"), ("provenance", "abcdef"), ("export",)]
+)
 def test_whoever_finds_nothing_in_a_scope_is_told_in_which_there_is_something(
     nous: Nous, command: tuple[str, ...]
 ) -> None:
