@@ -164,7 +164,7 @@ class Redaction:
                 return value
 
     def _command(self, items: list[Any]) -> list[Any]:
-        """Return the words of a command without secrets that their neighbours tell: `["mysql", "-ps3cret"]`."""
+        """Return the words of a command, such as `-ps3cret` behind `mysql`, without secrets."""
         if not all(isinstance(each, str) and len(each) <= _LONGEST_WORD for each in items):
             return items
         line = " ".join(items)
