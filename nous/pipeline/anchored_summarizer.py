@@ -138,7 +138,9 @@ def vetted(summary: AnchoredSummary, vetting: Sorting, *, known: AnchoredSummary
 
     def sound(content: str) -> str:
         lines = content.splitlines()
-        return "\n".join(line for line in lines if line in before or not vetting.objection(line))
+        return "\n".join(
+            each for each in lines if each in before or not (vetting.objection(each) or vetting.doubt(each))
+        )
 
     sections = tuple(replace(section, content=sound(section.content)) for section in summary.sections)
     return replace(summary, sections=sections, token_estimate=0)

@@ -46,6 +46,8 @@ def aims(text: str, *, of_agent: bool = False, is_typed: bool = False) -> frozen
 def _aims_of(text: str) -> tuple[frozenset[Aim], frozenset[Aim]]:
     """Return the aims of *text* by strong and by plain patterns."""
     said = unmasked(text)
+    if (flat := " ".join(said.split())) != said:
+        said = f"{said}\n{flat}"
     if _says("mentions", said):
         said = _QUOTE.sub(" ", said)
     strong = frozenset(aim for aim in Aim if _says(aim, said))
@@ -64,13 +66,10 @@ def reports_on_document(text: str) -> bool:
     return _says("documents", text)
 
 
-RULES = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY, Aim.FUTURE_ORDER, Aim.SPEAKS_FOR_USER})
-"""Aims of lines that people type too, where they forbid such a thing."""
-
 _TOLD = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY})
 """Aims that an agent also reports on; in its words, they count only in an order."""
 
-_QUOTATION = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^”\n]*\s[^”\n]*”|«[^»\n]*\s[^»\n]*»")
+_QUOTATION = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»")
 _QUOTE = re.compile(r"'[^'\n]{8,}'|\"[^\"\n]{8,}\"|“[^”\n]{8,}”|`[^`\n]{8,}`")
 
 
@@ -107,6 +106,8 @@ _LOOKALIKES = str.maketrans(
     "aeopcyxijshdqwbkmhtrABEKMHOPCTXYIJSaopivtuxnkABEZHIKMNOPTYX",
 )
 _WORD = re.compile(r"\w+")
+_MARKS = re.compile("(?<=[a-zA-Z])[\u0300-\u036f\u0489]+")
+_DASHES = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "--", "\u2014": "--"})
 _LATIN, _LOOKALIKE = re.compile("[a-zA-Z]"), re.compile("[\u0370-\u04ff]")
 
 
@@ -130,6 +131,7 @@ def unmasked(text: str) -> str:
     """Return *text* as a reader takes it, with what invisible or encoded characters say."""
     hidden = [*_said_by_tags(text), *(found[1][::-1] for found in _REVERSED.finditer(text))]
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TAGS.sub("", text)))
+    plain = _MARKS.sub("", plain).translate(_DASHES)
     if _mixed(plain):
         plain = plain.translate(_LOOKALIKES)
     plain = _SPACED.sub(lambda found: re.sub(r"(?<=\S)[ .·_-](?=\S)", "", found[0]), plain)

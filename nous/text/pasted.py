@@ -4,30 +4,41 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from nous.text.injection import RULES, aims, is_disguised
+from nous.text.injection import is_disguised
 
 Span = tuple[int, int]
 
 LONGEST_TYPED = 1_500
-"""Characters from which a message counts as a pasted document."""
+"""Characters from which a message counts as a pasted document, but for its first line."""
 
+_LONGEST_REQUEST = 500
 _LONG_MESSAGE = 6
 """Lines from which a message may hold a pasted text without any mark of it."""
 
-_BLOCKS = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
+_BLOCKS = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|\"\"\".*?(?:\"\"\"|\Z)"
+    r"|^[ \t]*<(?!task>|user_query>)([a-z][\w-]*)\b[^<>\n]*>\n.*?(?:</\1>|\Z)"
+    r"|^(?:From|Sent|Date|To|Subject): [^\n]+\n(?:From|Sent|Date|To|Cc|Subject): .*"
+    # Some hosts write the results of tools into the messages of their users.
+    r"|^(?:\[\w+ for '[^'\n]*'\] Result:|Observation:|OBSERVATION:|EXECUTION RESULT of|Tool result"
+    r"|Stop hook feedback:|--- Content from referenced files).*",
+    re.DOTALL | re.MULTILINE,
+)
 _LINES = re.compile(
     r"^(?:>.*|[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ,]|\[?\d\d?:\d\d(?::\d\d)"
     r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3} |\{\""
-    r"|\[(?:err|out|info|warn\w*|error|debug|user|assistant|agent|system|human|\d+)\]"
-    r"|(?:\w+ )?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[: ]|npm ERR!|Traceback |[ \t]+at |[ \t]*File \").*"
-    r"|</?[a-z][\w-]*[ >].*|(?:Human|Assistant|System|User|AI): .*)$",
-    re.MULTILINE | re.IGNORECASE,
+    r"|\[(?i:err|out|info|warn\w*|error|debug|user|assistant|agent|system|human)\]"
+    r"|(?:\w+ )?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[: ]|npm (?:ERR!|error)"
+    r"|Traceback |[ \t]+at |[ \t]*File \").*"
+    r"|</?[a-zA-Z][\w-]*[ >].*|\|.*\|[ \t]*|@@ .*|(?:\+\+\+|---) [ab]/.*|(?:Human|Assistant|System|User|AI): .*)$",
+    re.MULTILINE,
 )
 _HANDED_OVER = re.compile(
-    r"[^\n]*\b(?:this|these|here (?:is|are)|the following|below)\b[^\n]{0,60}"
-    r"\b(?:page|readme|e?-?mail|ticket|document|docs?|log|thread|article|post|spec|minutes|report|cv|resume|appendix|paper|manual|licen[cs]e|transcript|newsletter)\b"
-    r"[^\n]*\n(?=(?:[^\n]*\n){2})",
-    re.IGNORECASE,
+    r"^(?=[^\n]*\b(?i:summar|read|check|review|explain|translat|proof|answer|reply|analy[sz]e|look|what|why|parse|convert"
+    r"|extract|is th)\w*)[^\n]*\b(?i:this|these|here (?:is|are)|the following|below)\b[^\n]{0,60}"
+    r"\b(?i:page|readme|e?-?mail|ticket|document|docs?|log|thread|article|post|spec|minutes|report|cv|resume|appendix"
+    r"|paper|manual|licen[cs]e|transcript|newsletter)\b[^\n]*\n(?=(?:[^\n]*\n){2})",
+    re.MULTILINE,
 )
 _WITHIN_A_LOG = 4
 _REPLIED = frozenset("><")
@@ -36,7 +47,6 @@ _WRAPPED = re.compile(
 )
 """Lines broken in a sentence, at a width: a person who types lets them run on."""
 
-_FORBIDS = re.compile(r"(?<![-\w])(?:never|not?|don['\u2019]t|forbidden|avoid)\b", re.IGNORECASE)
 _LINE = re.compile(r"[^\n]+")
 _QUOTED = re.compile(r"(?<![\w\"])\"[^\"\n]*[.!?]\s[^\"\n]*\"|“[^“”]*[.!?]\s[^“”]*”|«[^«»]*[.!?]\s[^«»]*»")
 
@@ -56,29 +66,22 @@ def split(text: str) -> tuple[str, str]:
 
 def pasted_spans(text: str) -> Iterator[Span]:
     """Yield where *text* was pasted; spans may overlap."""
-    if len(text) > LONGEST_TYPED:
-        yield 0, len(text)
-        return
     for pattern in (_BLOCKS, _QUOTED):
-        yield from (found.span() for found in pattern.finditer(text))
-    lines = [found.span() for found in _LINES.finditer(text)]
+        yield from (found.span() for found in pattern.finditer(text[:LONGEST_TYPED]))
+    if len(text) > LONGEST_TYPED:
+        request = text.find("\n")
+        yield request if 0 < request <= _LONGEST_REQUEST else 0, len(text)
+        return
+    # A message of one line is typed, whatever it looks like.
+    lines = [found.span() for found in _LINES.finditer(text)] if "\n" in text.strip() else []
     yield from lines
     for (start, end), (following, last) in pairwise(lines):
         # What stands between two lines of a log belongs to it; between two quotations, it is a reply.
         if text[start] not in _REPLIED and text.count("\n", end, following) <= _WITHIN_A_LOG:
             yield start, last
-    if handed := _HANDED_OVER.match(text):
+    if handed := _HANDED_OVER.search(text):
         yield handed.end(), len(text)
     yield from (found.span() for found in _LINE.finditer(text) if is_disguised(found[0]))
-    yield from _unmarked(text)
-
-
-def _unmarked(text: str) -> Iterator[Span]:
-    """Yield lines of a longer message that are broken at a width, or instruct as a page does."""
-    lines = [found.span() for found in _LINE.finditer(text) if found[0].strip()]
-    if len(lines) >= _LONG_MESSAGE:
-        yield from (found.span() for found in _WRAPPED.finditer(text))
-        told = ((span, text[slice(*span)]) for span in lines[1:])
-        yield from (
-            span for span, line in told if aims(line, is_typed=True) - (RULES if _FORBIDS.search(line) else frozenset())
-        )
+    if sum(map(bool, map(str.strip, text.splitlines()))) >= _LONG_MESSAGE:
+        broken = [found.span() for found in _WRAPPED.finditer(text)]
+        yield from broken if broken and broken[0][0] > 0 else ()  # an editor breaks all lines of a person's

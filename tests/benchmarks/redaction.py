@@ -21,6 +21,7 @@ from nous.excerpt import windows
 from nous.redaction.redactor import Redaction, Redactor
 from nous.summary.heuristic.summarize import summarize
 from nous.summary.llm.vetting import QuoteVetting
+from nous.text.injection import aims, unquoted
 from nous.transcript import Transcript, read_transcript
 from nous.transcript.redact import redact_content, redact_transcript
 
@@ -28,7 +29,8 @@ T = TypeVar("T")
 
 MEGABYTE = 1_000_000
 NO_SESSIONS = {"gold", "retention", "facts", "embedding"}
-WORST = ("a", "token ", "key=", "://", "-----BEGIN ", "password is ", "eyJ", "4 ", "secret: ", "curl -u ")
+WORST = ("a", "token ", "key=", "://", "-----BEGIN ", "password is ", "eyJ", "4 ", "secret: ", "curl -u ", "authkey=")
+ORDERS = ("}\n", "https://a.example/", "\u201cword ", "according to ", "always ")
 """Texts that are repeated to make the input on which a pattern could be slowest."""
 
 
@@ -99,8 +101,17 @@ def by_content(paths: Sequence[Path], redactor: Redactor) -> None:
 def worst(redactor: Redactor) -> None:
     """Compare texts of one and of two megabytes: a rule is linear if twice as much takes twice as long."""
     for text in WORST:
-        one, two = (cpu(Redaction(redactor).text, text * (size * MEGABYTE // len(text))) for size in (1, 2))
-        print(f"  {text!r:14} repeated to 1 MB: {one:5.2f} s CPU; to 2 MB: {two / max(one, 0.001):4.1f} times as long")
+        _compare(text, MEGABYTE, Redaction(redactor).text)
+    for text in ORDERS:
+        _compare(text, MEGABYTE // 50, lambda said: (aims(said), unquoted(said)))
+
+
+def _compare(text: str, size: int, work: Callable[[str], object]) -> None:
+    one, two = (cpu(work, text * (times * size // len(text))) for times in (1, 2))
+    times = two / max(one, 0.001)
+    print(
+        f"  {text!r:22} repeated to {size / 1000:5,.0f} kB: {one:5.2f} s CPU; to twice that: {times:4.1f} times as long"
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from nous.retrieval.context import block
 from nous.services.memory import context_notes
 from nous.services.session_intake import SessionMetadata
 
-MOST_MISSED, MOST_SHOWN = 12, 10
+MOST_MISSED, MOST_SHOWN = 15, 12
 """Of 493 statements, how many pass the checks, and how many of them the notes for an agent show. What they are, is in
 tests/unit/summary/test_vetting.py."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nous.domain.anchored_summary import AnchoredSummary
-from nous.domain.episode import Outcome
+from nous.domain.episode import Outcome, Trust
 from nous.redaction.redactor import tells_secret
 from nous.summary.anchored.retention import kept
 from nous.summary.heuristic.lessons import MOST, found_out
@@ -53,7 +53,7 @@ def _request(turn: RecordedTurn) -> str:
 
 def _decided(record: SessionRecord) -> Iterator[str]:
     """Yield the user's rules, preferences and verdicts by turn, then the lessons."""
-    by_turn = [(fact.turns, fact.text) for fact in rules(record)]
+    by_turn = [(fact.turns, fact.text) for fact in rules(record) if fact.trust is Trust.USER]
     decisions = (entry for entry in record.entries if entry.kind is Kind.DECISION)
     by_turn += [((each.turn,), _verdict(each, record)) for each in decisions if each.text.startswith(_DECIDED)]
     yield from (text for _, text in sorted(by_turn, key=lambda each: each[0]))

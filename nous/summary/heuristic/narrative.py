@@ -11,6 +11,7 @@ from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import OFFERED, answered, ended, lead, reply_of, result_of
 from nous.summary.heuristic.sentences import content_words, is_go_ahead, names, telling_words
 from nous.text.language import patterns, words
+from nous.text.sentences import shortened
 
 MOST_TOPICS = 6
 _MOST_WORDS, _FEWEST_WORDS = 10, 5
@@ -140,6 +141,7 @@ def _cut(found: Sequence[str]) -> str:
 
 
 _SUMMARY_WORDS = 140
+_LONGEST = 4_000  # characters: a word may be any length
 _ASKED_WORDS = 18
 _RESULT_WORDS = {1: 110, 2: 56, 3: 44, 4: 36}
 """The most words of a result, by the number of requests; for more requests, 30."""
@@ -162,7 +164,7 @@ def summary_of(record: SessionRecord, judgement: Judgement) -> str:
     exchanges = _exchanges(record, _SUMMARY_WORDS - len(f"{cause} {ending}".split()))
     is_new = cause and not any(cause[:_OPENING] in each for each in exchanges)
     found = " ".join(filter(None, (*exchanges, f"Found: {ended(cause)}" if is_new else "", ending)))
-    return found or judgement.rationale
+    return shortened(found, _LONGEST) or judgement.rationale
 
 
 def _exchanges(record: SessionRecord, room: int) -> Sequence[str]:

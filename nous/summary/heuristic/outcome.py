@@ -8,6 +8,7 @@ from nous.domain.episode import Outcome
 from nous.summary.heuristic.commands import has_passed
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.sentences import Sentence, content_words
+from nous.text.injection import aims
 from nous.text.language import patterns, words
 from nous.text.sentences import shortened
 from nous.transcript.model import Entry, Kind
@@ -72,6 +73,8 @@ def _broken_off(record: SessionRecord) -> Judgement | None:
         return _short_of(record, last, f"The user interrupted the work in turn {last.turn}, and nothing followed.")
     if last.kind is Kind.ERROR or last.is_error:
         error = " ".join(last.text.split())
+        if aims(error):
+            return _short_of(record, last, f"The record ends in an error in turn {last.turn}.")
         return _short_of(
             record, last, f"The record ends in an error in turn {last.turn}: {shortened(error, _QUOTED_CHARS)}"
         )

@@ -256,7 +256,7 @@ class SourceIndex:
                 segments[segment.turn] += _by_author(segment.text, segment.role)
         for decision in summary_input.decisions:
             for turn in decision.turns:
-                segments[turn].append(SourceTurn(decision.description, _DECISION))
+                segments[turn] += _by_author(decision.description, _DECISION)
         self._segments = dict(segments)
         self.turns = {number: SourceTurn("\n".join(one.text for one in said)) for number, said in segments.items()}
 
@@ -281,13 +281,29 @@ def without_label(text: str) -> str:
 
 def _by_author(text: str, role: str) -> Iterable[SourceTurn]:
     """Return a segment by authors: pages speak in what is pasted, and in what an agent tells."""
-    if role in _PERSONAL:
+    if role == _DECISION:
+        (own, other), author = _decided(without_label(text)), _AGENT
+    elif role in _PERSONAL:
         (own, other), author = split(without_label(text)), PASTED
-    elif role == _AGENT:
+    elif role in _AGENTS:
         (own, other), author = _reported(text), REPORTED
     else:
         return [SourceTurn(text, role)]
     return [SourceTurn(part, who) for part, who in ((own, role), (other, author)) if part]
+
+
+_REPLY = re.compile(r'"="([^"]*)"|the user answered “([^”]*)”')
+_REFUSED = re.compile(r"(?:Rejected|The user rejected) .*?(?:\)|“[^”]*”|plan): ", re.DOTALL)
+
+
+def _decided(text: str) -> tuple[str, str]:
+    """Return a person's own words of a decision, and those of the agent that asked for it."""
+    replies = [found[1] or found[2] or "" for found in _REPLY.finditer(text)]
+    if replies:
+        return "\n".join(replies), _REPLY.sub(" ", text)
+    if refused := _REFUSED.match(text):
+        return text[refused.end() :], refused[0]
+    return ("", text) if text.startswith("Rejected") else (text, "")
 
 
 def _reported(text: str) -> tuple[str, str]:
@@ -314,7 +330,8 @@ def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: f
     A person says it with *enough* of its words. If no speaker says it alone, a model has combined it: then it has the
     trust of the least trusted speaker among the nearest segments, and never that of the user.
     """
-    speakers = [(speaker(one), claim.share_in(one.content), one.has_all_of(claim)) for one in segments]
+    heard = list(segments)
+    speakers = [(speaker(one), claim.share_in(one.content), one.has_all_of(claim)) for one in heard]
     saying = [
         trust for trust, share, is_exact in speakers if is_exact and share >= (enough if trust is Trust.USER else MOST)
     ]
@@ -322,6 +339,9 @@ def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: f
         return min(saying, key=_RANKS.__getitem__)
     most = max((share for _, share, _ in speakers), default=0.0)
     nearest = [Trust.ASSISTANT, *(trust for trust, share, _ in speakers if share == most)]
+    for token in (each for each in claim.tokens if each.kind != "number"):
+        having = [speaker(one) for one in heard if one.has(token)]
+        nearest += [min(having, key=_RANKS.__getitem__)] if having else []
     return max(nearest, key=_RANKS.__getitem__)
 
 

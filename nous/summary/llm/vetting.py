@@ -70,7 +70,7 @@ class Heard(NamedTuple):
 
     @property
     def is_typed(self) -> bool:
-        return self.typed >= _SAID and self.typed >= max(self.agent, self.doubted)
+        return self.typed >= _SAID and self.typed >= self.doubted
 
     @property
     def is_doubted(self) -> bool:
@@ -134,15 +134,16 @@ class Vetting(Sorting):
         """Return why *statement* is held back; None if it is not."""
         claim = CitedStatement.of(unmasked(statement))
         heard = self._heard(claim)
-        if heard.is_typed:
+        if heard.is_typed and not self._adds_foreign(claim):
             return self._unordered(statement, claim)
-        ordered = self._instruction(statement, heard) or self._repetition(claim, heard)
+        ordered = self._instruction(statement, claim, heard) or self._repetition(claim, heard)
         return ordered or self._unconfirmed(statement, claim, heard)
 
     def doubt(self, statement: str, /) -> str | None:
         heard = self._heard(CitedStatement.of(unmasked(statement)))
         is_unsaid = max(heard.typed, heard.agent) < min(_NEAR, heard.doubted)
-        return UNCONFIRMED if is_unsaid and not self._is_translated(statement) else None
+        may_be_translated = heard.doubted < _PLANTED and self._is_translated(statement)
+        return UNCONFIRMED if is_unsaid and not may_be_translated else None
 
     def _heard(self, claim: CitedStatement) -> Heard:
         def share(said: Iterable[SourceTurn]) -> float:
@@ -155,14 +156,25 @@ class Vetting(Sorting):
         is_held_back = risks and not _is_ordered(statement, claim, self._by_hand)
         return f"instruction: {min(risks)}" if is_held_back else None
 
-    def _instruction(self, statement: str, heard: Heard) -> str | None:
+    def _instruction(self, statement: str, claim: CitedStatement, heard: Heard) -> str | None:
         is_agents = not heard.is_doubted and max(heard.agent, _PLANTED) > heard.doubted
-        found = aims(statement, of_agent=is_agents)
+        found = aims(statement, of_agent=is_agents and not (heard.is_typed and self._adds_foreign(claim)))
         if heard.typed >= _HINT:
             found -= {Aim.SPEAKS_FOR_USER}
-        if self._types_foreign and not self._instructing:  # then a model may have translated what a person said
+        if (
+            self._types_foreign and not self._instructing and heard.doubted < _PLANTED
+        ):  # then a model may have translated what a person said
             found -= {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
         return f"instruction: {min(found)}" if found else None
+
+    def _adds_foreign(self, claim: CitedStatement) -> bool:
+        """Return whether what no person says of *claim* comes from an output or a page."""
+        typed = frozenset().union(*(said.content for said in self._typed))
+        added = claim.content - typed
+        literals = [each for each in claim.tokens if not any(said.has(each) for said in self._typed)]
+        return any(
+            (len(added & said.content) * 2 >= len(added) > 0) or any(map(said.has, literals)) for said in self._doubted
+        )
 
     def _repetition(self, claim: CitedStatement, heard: Heard) -> str | None:
         planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
@@ -282,7 +294,8 @@ class QuoteVetting(Sorting):
     @cached_property
     def _shown(self) -> Sequence[frozenset[str]]:
         outputs = (entry.text for entry in self.transcript if entry.kind in _OUTPUTS)
-        return [content_of(text[:_MOST_SHOWN]) for text in outputs]
+        pasted = (split(entry.text)[1] for entry in self.transcript if entry.kind is Kind.USER)
+        return [content_of(text[:_MOST_SHOWN]) for text in (*outputs, *pasted)]
 
     @cached_property
     def _by_hand(self) -> Sequence[str]:
@@ -290,7 +303,11 @@ class QuoteVetting(Sorting):
         return [sentence for text in typed for sentence in _sentences(unquoted(text))]
 
 
-_DENIAL = re.compile(r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop)\b(?!-)|n['\u2019]t\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop|avoid\w*|dont|refus\w+|forb[aio]d\w*|prohibit\w*"
+    r"|bad idea|wrong|told|says?)\b(?!-)|n['\u2019]t\b",
+    re.IGNORECASE,
+)
 
 
 def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -> bool:
@@ -301,9 +318,25 @@ def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -
     if most < _SAID or not aims(statement, is_typed=True) & _RISKY:
         return most >= _SAID
     return any(
-        share == most and not said.rstrip("\"')").endswith("?") and (is_denied or not _DENIAL.search(said))
+        share >= _SAID
+        and not _only_asks(said)
+        and any(is_denied or not _DENIAL.search(part) for part in _risky_parts(said))
         for share, said in shares
     )
+
+
+_POLITE = re.compile(r"\W*(?:\w+ ){0,2}(?:can|could|would|will) (?:you|we)\b", re.IGNORECASE)
+_PARTS = re.compile(r"[,;:]\s|\b(?:but|since|because|as|it)\b")
+
+
+def _only_asks(said: str) -> bool:
+    return said.rstrip("\"')").endswith("?") and not _POLITE.match(said)
+
+
+def _risky_parts(said: str) -> list[str]:
+    """Return the clauses of a sentence that aim at something; the sentence, if none does alone."""
+    parts = [part for part in _PARTS.split(said) if aims(part, is_typed=True) & _RISKY]
+    return parts or [said]
 
 
 def _sentences(text: str) -> Iterator[str]:
