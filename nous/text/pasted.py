@@ -12,6 +12,9 @@ LONGEST_TYPED = 1_500
 """Characters from which a message counts as a pasted document, but for its first line."""
 
 _LONGEST_REQUEST = 500
+_PLAN = "Implement the following plan:"
+"""Beginning of a message in which Claude Code hands over a plan that its user has accepted."""
+
 _LONG_MESSAGE = 6
 """Lines from which a message may hold a pasted text without any mark of it."""
 
@@ -66,6 +69,8 @@ def split(text: str) -> tuple[str, str]:
 
 def pasted_spans(text: str) -> Iterator[Span]:
     """Yield where *text* was pasted; spans may overlap."""
+    if text.startswith(_PLAN):
+        return
     for pattern in (_BLOCKS, _QUOTED):
         yield from (found.span() for found in pattern.finditer(text[:LONGEST_TYPED]))
     if len(text) > LONGEST_TYPED:

@@ -3,6 +3,7 @@
 A secret that was found once is replaced wherever the session repeats it, also where only its beginning is shown.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -22,6 +23,9 @@ PRIVATE = "private part"
 
 _SHORTEST = 8
 """Characters of a secret by which its repeats are found; a shorter one may be a common word."""
+
+_NAME = re.compile(r"[a-zA-Z]+\d{0,3}")
+"""A secret that a name elsewhere may equal, such as `shop24` of a database: its repeats stay."""
 
 _CUT = ("...", "…", "\n\n... [")
 """Marks at the end of a text that was cut."""
@@ -63,7 +67,7 @@ def repeats_of(known: Mapping[str, str]) -> Callable[[str], str] | None:
     """Return a function that replaces *known* secrets, and their beginnings in cut texts."""
     by_beginning: dict[str, list[str]] = {}
     for secret in known:
-        if len(secret) >= _SHORTEST and not secret.isalpha():
+        if len(secret) >= _SHORTEST and not _NAME.fullmatch(secret):
             by_beginning.setdefault(secret[:_SHORTEST], []).append(secret)
     if not by_beginning:
         return None

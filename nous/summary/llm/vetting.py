@@ -206,10 +206,10 @@ class Vetting(Sorting):
         return [segment for trust, segment in self._by_trust if trust is Trust.USER]
 
     @cached_property
-    def _by_hand(self) -> Sequence[str]:
+    def _by_hand(self) -> Sequence[SourceTurn]:
         """Sentences that a person typed, without decisions: they quote what was asked."""
         return [
-            sentence
+            SourceTurn(sentence)
             for trust, said in self._by_trust
             if trust is Trust.USER and said.role == TYPED
             for sentence in _sentences(unquoted(without_label(said.text)))
@@ -298,9 +298,9 @@ class QuoteVetting(Sorting):
         return [content_of(text[:_MOST_SHOWN]) for text in (*outputs, *pasted)]
 
     @cached_property
-    def _by_hand(self) -> Sequence[str]:
+    def _by_hand(self) -> Sequence[SourceTurn]:
         typed = (split(entry.text)[0] for entry in self.transcript if entry.kind is Kind.USER)
-        return [sentence for text in typed for sentence in _sentences(unquoted(text))]
+        return [SourceTurn(sentence) for text in typed for sentence in _sentences(unquoted(text))]
 
 
 _DENIAL = re.compile(
@@ -310,9 +310,9 @@ _DENIAL = re.compile(
 )
 
 
-def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[str]) -> bool:
+def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[SourceTurn]) -> bool:
     """Return whether a person typed *statement*; they must not deny what it urges, nor only ask."""
-    shares = [(claim.share_in(content_of(said)), said) for said in by_hand]
+    shares = [(claim.share_in(said.content), said.text) for said in by_hand]
     most = max((share for share, _ in shares), default=0.0)
     is_denied = bool(_DENIAL.search(statement))
     if most < _SAID or not aims(statement, is_typed=True) & _RISKY:

@@ -80,6 +80,12 @@ def test_a_typed_rule_is_one_whatever_it_looks_like(line: str) -> None:
     assert vetting_of([Segment(f"[User] {line}", "User", 1)]).objection(line) is None
 
 
+def test_a_plan_that_a_person_has_accepted_is_theirs() -> None:
+    plan = f"Implement the following plan:\n\n# Plan\n{'Do the next step. ' * 100}\nWe ship on Fridays."
+
+    assert vetting_of([Segment(f"[User] {plan}", "User", 1)]).objection("We ship on Fridays.") is None
+
+
 def test_rules_in_a_typed_list_are_kept() -> None:
     rules = ["From now on use pnpm.", "Our team prefers squash merges.", "AI agents should always ask first."]
     typed = "\n".join(["House rules:", *rules, "We ship on Fridays.", "No emojis."])

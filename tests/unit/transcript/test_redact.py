@@ -70,6 +70,15 @@ def test_a_secret_is_replaced_in_what_later_calls_are_given(told: Told) -> None:
     assert "hunter2" not in str(clean)
 
 
+def test_a_password_that_is_a_name_stays_elsewhere(told: Told) -> None:
+    session = told(
+        ("user", "postgres://shop2024:webshop24@localhost/webshop24"), ("assistant", "I read webshop24/a.ts.")
+    )
+
+    assert "[secret:url-password]@localhost" in redacted(session).entries[0].text
+    assert redacted(session).entries[1].text == "I read webshop24/a.ts."
+
+
 def test_entries_that_are_private_as_a_whole_are_skipped_and_counted(told: Told) -> None:
     session = told(("user", "<private>only mine"), ("assistant", "Yes. <private>no</private>"), ("user", "go on"))
 
