@@ -22,7 +22,7 @@ _TEMPLATE = re.compile(
 )
 _PLACEHOLDER_WORD = re.compile(
     r"(?:(?:your|my|the|an?|some|test|dummy|fake|mock|sample|example|demo|change|replace|insert|enter|todo|super|not|no"
-    r"|is|has|new|old|current|default|foo|bar|baz|abc|x+|none|null|nil|true|false|undefined|optional|required|string"
+    r"|is|has|new|old|current|default|foo|bar|baz|abc|x++|none|null|nil|true|false|undefined|optional|required|string"
     r"|str|int|bytes|redacted|hidden|masked|passw(?:or)?d|passphrase|pass|pwd|secret|token|api|access|private|key"
     r"|credentials?|user(?:name)?|admin|root|value|here|me|it|now|set|this|that)(?:[-_. ]|\d{1,3}|(?=[A-Z])|$))+",
     re.IGNORECASE,

@@ -24,8 +24,13 @@ PRIVATE = "private part"
 _SHORTEST = 8
 """Characters of a secret by which its repeats are found; a shorter one may be a common word."""
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")  # JSON may hold other line separators
 _NAME = re.compile(r"[a-zA-Z]+\d{0,3}")
 """A secret that a name elsewhere may equal, such as `shop24` of a database: its repeats stay."""
+
+_PRINTED = "printed-token"
+_LONGEST_PRINTED = 2_000
+"""Characters of a result that may be a secret which its command prints."""
 
 _CUT = ("...", "…", "\n\n... [")
 """Marks at the end of a text that was cut."""
@@ -33,7 +38,8 @@ _CUT = ("...", "…", "\n\n... [")
 
 def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcript:
     """Return *transcript* without secrets and private parts; skip entries of nothing else."""
-    entries = [_entry(each, redaction) for each in transcript.entries]
+    calls = {each.call_id: each for each in transcript.entries if each.kind is Kind.TOOL_CALL}
+    entries = [_entry(each, redaction, calls.get(each.call_id)) for each in transcript.entries]
     title = redaction.text(transcript.header.title or "") or None
     if repeats := repeats_of(redaction.known):
         entries = [_without_repeats(each, repeats) for each in entries]
@@ -43,14 +49,25 @@ def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcrip
     return replace(transcript, entries=kept, header=replace(transcript.header, title=title), skipped=skipped)
 
 
-def _entry(entry: Entry, redaction: Redaction) -> Entry:
+def _entry(entry: Entry, redaction: Redaction, call: Entry | None) -> Entry:
     text, given = entry.text, entry.tool_input
+    if call is not None and entry is not call and len(text) <= _LONGEST_PRINTED:
+        text = _without_printed(text, str((call.tool_input or {}).get("command") or ""), redaction)
     if given and (clean := redaction.value(given)) != given:
         # A call is shown shortened, which may leave too little of a secret to be recognized: it is shortened again.
         if entry.kind is Kind.TOOL_CALL and text == extract_tool_summary(entry.tool or "", given, entry.paths):
             text = extract_tool_summary(entry.tool or "", clean, entry.paths) or text
         entry = entry._replace(tool_input=clean)
     return _mapped(entry._replace(text=text), redaction.text)
+
+
+def _without_printed(text: str, command: str, redaction: Redaction) -> str:
+    """Return *text* without a secret that its *command* prints, such as `printenv API_TOKEN`."""
+    begin = len(command) + 1
+    found = redaction.redactor.spans(f"{command}\n{text}") if command else ()
+    printed = [span for span in found if span.rule == _PRINTED and span.start >= begin]
+    moved = [span._replace(start=span.start - begin, end=span.end - begin) for span in printed]
+    return redaction.masked(text, moved) if moved else text
 
 
 def _mapped(entry: Entry, change: Callable[[str], str]) -> Entry:
@@ -128,7 +145,7 @@ def _redacted(content: str, redaction: Redaction) -> Iterator[str]:
         yield whole
         return
     redaction.depth = 0
-    lines = groupby(content.splitlines(keepends=True), key=lambda line: line.lstrip().startswith(("{", "[")))
+    lines = groupby(_LINE.findall(content), key=lambda line: line.lstrip().startswith(("{", "[")))
     for is_json, run in lines:
         yield from _redacted_lines(list(run), redaction, is_json=is_json)
 

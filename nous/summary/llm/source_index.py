@@ -338,7 +338,7 @@ def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: f
     if saying:
         return min(saying, key=_RANKS.__getitem__)
     most = max((share for _, share, _ in speakers), default=0.0)
-    nearest = [Trust.ASSISTANT, *(trust for trust, share, _ in speakers if share == most)]
+    nearest = [Trust.ASSISTANT, *(trust for trust, share, _ in speakers if share == most > 0)]
     for token in (each for each in claim.tokens if each.kind != "number"):
         having = [speaker(one) for one in heard if one.has(token)]
         nearest += [min(having, key=_RANKS.__getitem__)] if having else []

@@ -131,6 +131,12 @@ def test_a_value_is_judged_by_what_stands_beside_it(value: Any) -> None:
     assert "Kx9pQ2mmZ8" not in str(Redaction(Redactor()).value(value))
 
 
+def test_a_long_run_of_one_letter_is_judged_at_once(redaction: Redaction) -> None:
+    said = f'password: "{"x" * 60} (ask Ann)"'
+
+    assert redaction.text(said) != said
+
+
 def test_a_rule_that_matches_nothing_replaces_nothing() -> None:
     empty = RuleSet([Rule(id="own", pattern="z*")])
 

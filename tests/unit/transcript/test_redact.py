@@ -70,6 +70,14 @@ def test_a_secret_is_replaced_in_what_later_calls_are_given(told: Told) -> None:
     assert "hunter2" not in str(clean)
 
 
+def test_what_a_command_prints_of_a_secret_is_known_by_the_command(told: Told) -> None:
+    call = {"tool": "Bash", "tool_input": {"command": "printenv API_TOKEN"}, "call_id": "c1"}
+
+    clean = redacted(told(("tool_call", "Bash", call), ("tool_result", "abc123XYZ99\n", {"call_id": "c1"})))
+
+    assert clean.entries[1].text == "[secret:printed-token]\n"
+
+
 def test_a_password_that_is_a_name_stays_elsewhere(told: Told) -> None:
     session = told(
         ("user", "postgres://shop2024:webshop24@localhost/webshop24"), ("assistant", "I read webshop24/a.ts.")
