@@ -43,7 +43,7 @@ def quarantined(app: App, *, scope: Scope, as_json: bool) -> None:
     """
     found = list(_waiting(app.container, scope))
     rows = ({"id": each.id, **asdict(each.fact), "session": each.episode.session_id} for each in found)
-    empty = f"no fact is kept apart in {scope}{elsewhere(app.container, scope)}"
+    empty = f"no fact is kept apart in {scope}"
     render(rows, (line for each in found for line in _lines(each)), as_json=as_json, empty=empty)
 
 
@@ -91,7 +91,7 @@ def _waiting(container: Container, scope: Scope) -> Iterator[_Kept]:
 def _named(container: Container, scope: Scope, name: str) -> _Kept:
     found = [each for each in _waiting(container, scope) if str(each.id).startswith(name.casefold())]
     if not found:
-        raise NotFound(f"no fact {name!r} is kept apart in {scope}{elsewhere(container, scope)}")
+        raise NotFound(f"no fact {name!r} is kept apart in {scope}, or no longer{elsewhere(container, scope)}")
     if len(found) > 1:
         raise BadInput(f"{len(found)} facts have an id that begins with {name!r}")
     return found[0]

@@ -19,6 +19,7 @@ from nous.domain.scope import Scope
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.calibration import Calibration, shipped
 from nous.knowledge.calibration import calibrate as measure
+from nous.knowledge.verdict import CALIBRATED
 from nous.pipeline.fact_learner import RULINGS
 from nous.runtime.maintenance import outdated
 
@@ -38,16 +39,17 @@ def calibrate(app: App, *, as_json: bool) -> None:
 
 
 def _verdict(found: Calibration) -> tuple[str, str]:
-    share = f"{found.false_merges} of {found.pairs} pairs are merged falsely, and {found.recall:.2f} of the right ones"
+    share = f"{found.recall:.0%} of the pairs that say the same merge, and {found.false_merges} of {found.pairs} others"
     if found.one_sided is None:
         return (
             f"{found.embedder_id}: no threshold is safe, so only texts of equal content should be merged. {share}.",
             "Leave dedup.one_sided out of nous.toml.",
         )
-    return (
-        f"{found.embedder_id}: from {found.one_sided:.3f} on one text may say more. With it {share}.",
-        f"Set dedup.one_sided = {found.one_sided:.3f} in nous.toml, and restart the workers.",
-    )
+    if found.one_sided == CALIBRATED.get(found.embedder_id):
+        remedy = "This threshold is built in: there is nothing to set."
+    else:
+        remedy = f"Set dedup.one_sided = {found.one_sided:.3f} in nous.toml, and restart the workers."
+    return f"{found.embedder_id}: two texts may merge from a cosine of {found.one_sided:.3f} on. Then {share}.", remedy
 
 
 @click.command()

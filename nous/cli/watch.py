@@ -109,7 +109,7 @@ def _print_text(sweep: SweepReport, *, is_dry: bool, since: float) -> None:
     if past := sweep.fates[FileOutcome.PAST]:
         note(
             f"{counted(past, 'file')} not written for {since / 86400:g} days: "
-            "submit those that you want with nous publish --bulk FILE..., or all with nous watch --since"
+            "submit those that you want with nous publish --bulk FILE..., or all with nous watch --since 3650d"
         )
 
 

@@ -67,6 +67,14 @@ def split(text: str) -> tuple[str, str]:
     return typed.strip(), pasted.strip()
 
 
+def is_brief(text: str) -> bool:
+    """Return whether a message is only long: nothing else shows that it was pasted."""
+    if len(text) <= LONGEST_TYPED:
+        return False
+    patterns = (_BLOCKS, _QUOTED, _LINES, _HANDED_OVER, _WRAPPED)
+    return not any(pattern.search(text) for pattern in patterns)
+
+
 def pasted_spans(text: str) -> Iterator[Span]:
     """Yield where *text* was pasted; spans may overlap."""
     if text.startswith(_PLAN):

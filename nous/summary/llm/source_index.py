@@ -18,7 +18,7 @@ from nous.domain.episode import Trust
 from nous.domain.summary_input import SummaryInput
 from nous.text.injection import reports_on_document
 from nous.text.language import words
-from nous.text.pasted import split
+from nous.text.pasted import is_brief, split
 from nous.text.sentences import sentences
 from nous.transcript.model import WEB_TOOLS
 
@@ -155,6 +155,9 @@ def _ungrouped(number: re.Match[str]) -> str:
 
 MOST = 0.6  # the share of a statement's words that counts as most of it
 _DECISION = "Decision"
+BRIEF = "Brief"
+"""Role of a long message without any mark of a page: it counts as one, but also for what the session is about."""
+
 PASTED = "Pasted"
 """Role of what a person pasted: anyone may have written it, as with a page."""
 
@@ -284,7 +287,7 @@ def _by_author(text: str, role: str) -> Iterable[SourceTurn]:
     if role == _DECISION:
         (own, other), author = _decided(without_label(text)), _AGENT
     elif role in _PERSONAL:
-        (own, other), author = split(without_label(text)), PASTED
+        (own, other), author = split(without_label(text)), BRIEF if is_brief(without_label(text)) else PASTED
     elif role in _AGENTS:
         (own, other), author = _reported(text), REPORTED
     else:
@@ -352,4 +355,4 @@ def speaker(segment: SourceTurn) -> Trust:
     if segment.role in _AGENTS:
         return Trust.ASSISTANT
     named = _OUTPUT_OF.match(segment.text)
-    return Trust.WEB if segment.role in {PASTED, REPORTED} or (named and named[1] in WEB_TOOLS) else Trust.TOOL
+    return Trust.WEB if segment.role in {PASTED, BRIEF, REPORTED} or (named and named[1] in WEB_TOOLS) else Trust.TOOL

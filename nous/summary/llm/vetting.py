@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Trust
 from nous.summary.llm.source_index import (
+    BRIEF,
     PASTED,
     REPORTED,
     TYPED,
@@ -140,8 +141,10 @@ class Vetting(Sorting):
         return ordered or self._unconfirmed(statement, claim, heard)
 
     def doubt(self, statement: str, /) -> str | None:
-        heard = self._heard(CitedStatement.of(unmasked(statement)))
-        is_unsaid = max(heard.typed, heard.agent) < min(_NEAR, heard.doubted)
+        claim = CitedStatement.of(unmasked(statement))
+        heard = self._heard(claim)
+        brief = max((claim.share_in(said.content) for said in self._doubted if said.role == BRIEF), default=0.0)
+        is_unsaid = max(heard.typed, heard.agent, brief) < min(_NEAR, heard.doubted)
         may_be_translated = heard.doubted < _PLANTED and self._is_translated(statement)
         return UNCONFIRMED if is_unsaid and not may_be_translated else None
 
