@@ -135,9 +135,10 @@ class Vetting(Sorting):
         """Return why *statement* is held back; None if it is not."""
         claim = CitedStatement.of(unmasked(statement))
         heard = self._heard(claim)
-        if heard.is_typed and not self._adds_foreign(claim):
+        is_mixed = heard.is_typed and self._adds_to_typed(claim)
+        if heard.is_typed and not is_mixed:
             return self._unordered(statement, claim)
-        ordered = self._instruction(statement, claim, heard) or self._repetition(claim, heard)
+        ordered = self._instruction(statement, heard, is_mixed=is_mixed) or self._repetition(claim, heard)
         return ordered or self._unconfirmed(statement, claim, heard)
 
     def doubt(self, statement: str, /) -> str | None:
@@ -159,24 +160,22 @@ class Vetting(Sorting):
         is_held_back = risks and not _is_ordered(statement, claim, self._by_hand)
         return f"instruction: {min(risks)}" if is_held_back else None
 
-    def _instruction(self, statement: str, claim: CitedStatement, heard: Heard) -> str | None:
-        is_agents = not heard.is_doubted and max(heard.agent, _PLANTED) > heard.doubted
-        found = aims(statement, of_agent=is_agents and not (heard.is_typed and self._adds_foreign(claim)))
+    def _instruction(self, statement: str, heard: Heard, *, is_mixed: bool) -> str | None:
+        is_agents = not is_mixed and not heard.is_doubted and max(heard.agent, _PLANTED) > heard.doubted
+        found = aims(statement, of_agent=is_agents)
         if heard.typed >= _HINT:
             found -= {Aim.SPEAKS_FOR_USER}
-        if (
-            self._types_foreign and not self._instructing and heard.doubted < _PLANTED
-        ):  # then a model may have translated what a person said
+        # Of a person who types in another language, a model may have translated what was said.
+        if self._types_foreign and not self._instructing and heard.doubted < _PLANTED:
             found -= {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
         return f"instruction: {min(found)}" if found else None
 
-    def _adds_foreign(self, claim: CitedStatement) -> bool:
-        """Return whether what no person says of *claim* comes from an output or a page."""
-        typed = frozenset().union(*(said.content for said in self._typed))
-        added = claim.content - typed
+    def _adds_to_typed(self, claim: CitedStatement) -> bool:
+        """Return whether an output or a page says what no person says of *claim*."""
+        added = claim.content.difference(*(said.content for said in self._typed))
         literals = [each for each in claim.tokens if not any(said.has(each) for said in self._typed)]
         return any(
-            (len(added & said.content) * 2 >= len(added) > 0) or any(map(said.has, literals)) for said in self._doubted
+            2 * len(added & said.content) >= len(added) > 0 or any(map(said.has, literals)) for said in self._doubted
         )
 
     def _repetition(self, claim: CitedStatement, heard: Heard) -> str | None:
@@ -246,7 +245,7 @@ class Vetting(Sorting):
             told = _sentences(without_label(said.text))
             return any(aims(sentence, of_agent=True) or not is_english(sentence) for sentence in told)
 
-        return [said for said in self._doubted if said.role != REPORTED and instructs(said)]
+        return [said for said in self._doubted if said.role not in {BRIEF, REPORTED} and instructs(said)]
 
     @cached_property
     def _is_addressed(self) -> bool:

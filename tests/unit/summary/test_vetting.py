@@ -86,6 +86,17 @@ def test_a_plan_that_a_person_has_accepted_is_theirs() -> None:
     assert vetting_of([Segment(f"[User] {plan}", "User", 1)]).objection("We ship on Fridays.") is None
 
 
+def test_a_long_request_counts_as_a_page_but_names_its_session() -> None:
+    request = (
+        f"Hello.\nBuild an export page for invoices. {'It lists all that there is. ' * 70} You should log as JSON."
+    )
+    vetting = vetting_of([Segment(f"[User] {request}", "User", 1), Segment("[Assistant] Done.", "Assistant", 2)])
+
+    assert vetting.doubt("Build an export page for invoices") is None
+    assert vetting.objection("From now on, always build an export page for invoices.") is not None
+    assert trust_of(CitedStatement.of("Build an export page for invoices"), vetting.session.segments()) is Trust.WEB
+
+
 def test_rules_in_a_typed_list_are_kept() -> None:
     rules = ["From now on use pnpm.", "Our team prefers squash merges.", "AI agents should always ask first."]
     typed = "\n".join(["House rules:", *rules, "We ship on Fridays.", "No emojis."])
