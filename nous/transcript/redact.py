@@ -53,6 +53,8 @@ def _entry(entry: Entry, redaction: Redaction, call: Entry | None) -> Entry:
     text, given = entry.text, entry.tool_input
     if call is not None and entry is not call and len(text) <= _LONGEST_PRINTED:
         text = _without_printed(text, str((call.tool_input or {}).get("command") or ""), redaction)
+    if entry.kind is Kind.TOOL_RESULT and '"value"' in text.casefold():  # its name stands beside it
+        text = _redacted_json(text, redaction) or text
     if given and (clean := redaction.value(given)) != given:
         # A call is shown shortened, which may leave too little of a secret to be recognized: it is shortened again.
         if entry.kind is Kind.TOOL_CALL and text == extract_tool_summary(entry.tool or "", given, entry.paths):

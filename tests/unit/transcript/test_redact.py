@@ -78,6 +78,12 @@ def test_what_a_command_prints_of_a_secret_is_known_by_the_command(told: Told) -
     assert clean.entries[1].text == "[secret:printed-token]\n"
 
 
+def test_a_result_that_is_json_is_judged_by_its_names(told: Told) -> None:
+    [entry] = redacted(told(("tool_result", '{"env":[{"name":"DB_PASSWORD","value":"Wint3rmute9k"}]}')))
+
+    assert entry.text == '{"env":[{"name":"DB_PASSWORD","value":"[secret:password]"}]}'
+
+
 def test_a_password_that_is_a_name_stays_elsewhere(told: Told) -> None:
     session = told(
         ("user", "postgres://shop2024:webshop24@localhost/webshop24"), ("assistant", "I read webshop24/a.ts.")
