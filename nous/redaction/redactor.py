@@ -123,12 +123,14 @@ class Redaction:
         parts: list[str] = []
         done = 0
         for span in spans:
-            self.counts[span.rule] += 1
-            secret = text[span.start : span.end]
-            placeholder = self.known.setdefault(secret, self.redactor.placeholder(secret, span.rule))
-            parts += (text[done : span.start], placeholder)
+            parts += (text[done : span.start], self._placeholder(text[span.start : span.end], span.rule))
             done = span.end
         return "".join((*parts, text[done:]))
+
+    def _placeholder(self, secret: str, rule: str) -> str:
+        """Return the placeholder of *secret*, which counts as found and is known from now on."""
+        self.counts[rule] += 1
+        return self.known.setdefault(secret, self.redactor.placeholder(secret, rule))
 
     def _text(self, text: str, name: str) -> str:
         if self.depth or "<private" in text.lower():
@@ -170,8 +172,8 @@ class Redaction:
         line = " ".join(items)
         for span in self.redactor.spans(line):
             secret = line[span.start : span.end]
-            hidden = self.masked(line, [span])[span.start :].partition("]")[0] + "]"
-            items = [each.replace(secret, hidden) for each in items]
+            placeholder = self._placeholder(secret, span.rule)
+            items = [each.replace(secret, placeholder) for each in items]
         return items
 
     def _mapping(self, value: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ moment: each step is one commit, which gets a conflict if another process was fi
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import UUID, uuid5
@@ -31,7 +31,7 @@ from nous.domain.session_state import (
 )
 from nous.pipeline.worker import Worker, WorkerContext
 
-NOWHERE = "nobody has said where its transcript is"
+NOWHERE = "no event has named its transcript"
 """Reason for abandoning a session that was touched and never named a transcript."""
 
 _ALL = 10**9
@@ -81,6 +81,7 @@ class SessionRecovery:
     touches: Subscription
     ends: Subscription
     idle: timedelta
+    _failing: set[str] = field(init=False, default_factory=set[str])
 
     def close(self) -> Iterator[RecoveryAction]:
         """End every idle session, each exactly once, also with concurrent callers."""
@@ -97,7 +98,7 @@ class SessionRecovery:
         for letter in self.dead.each():
             is_end = (letter.group, letter.letter_kind) == (self.ends.group, DeadLetterKind.DEAD)
             if is_end and letter.at < before:
-                yield from self._safely(self._recover_dead_letter, letter)
+                yield from self._safely(self._recover_dead_letter, letter, of=f"entry {letter.entry}")
         yield from self._each(SessionStatus.CLOSING, self._check_closing, before=before)
 
     def _known_until(self) -> datetime | None:
@@ -123,18 +124,26 @@ class SessionRecovery:
             return None if is_too_new else finish(session_state)
 
         for place in self.context.session_states.sessions(stage, before=before, limit=_ALL):
-            yield from self._safely(look, place)
+            yield from self._safely(look, place, of="/".join(map(str, place)))
 
-    def _safely(self, finish: Callable[[T], RecoveryAction | None], what: T) -> Iterator[RecoveryAction]:
+    def _safely(self, finish: Callable[[T], RecoveryAction | None], what: T, *, of: str) -> Iterator[RecoveryAction]:
+        """Yield what *finish* does; log its failure once, as sweeps repeat it every few seconds."""
         try:
-            if action := finish(what):
-                yield action
+            action = finish(what)
         except Unavailable:
             raise
         except NousError as error:
-            log.warning("session.recovery_failed", reason=str(error))
+            if of not in self._failing:
+                log.warning("session.recovery_failed", of=of, reason=str(error))
+            self._failing.add(of)
         except Exception:  # the outermost call for one session: the others are still finished
-            log.exception("session.recovery_error")
+            if of not in self._failing:
+                log.exception("session.recovery_error", of=of)
+            self._failing.add(of)
+        else:
+            self._failing.discard(of)
+            if action:
+                yield action
 
     def _close(self, session_state: SessionState) -> RecoveryAction | None:
         end = ended_by_idleness(session_state)

@@ -122,4 +122,4 @@ def seen_in(sample: Sample) -> str:
     if not is_text(sample.text):
         return f"binary data (it begins {sample.text[:8]!r})"
     what = "damaged JSON" if _begins(sample.text.encode()) in (b"{", b"[") else "text"
-    return f"{what} that begins {sample.text[:12]!r}"
+    return f"{what} that begins {sample.text[:12]!r}"  # too little for a secret: logs quote it

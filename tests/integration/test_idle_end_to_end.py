@@ -126,7 +126,7 @@ def test_what_was_left_lying_is_found_by_workers_and_shown_until_it_is_finished(
     wait_until(lambda: listed(nous) == given_up, "what cannot be finished to be abandoned")
     wait_until(lambda: summarized(nous) == {"s2": 1}, "the one that can be read to be summarized")
     shown = nous("sessions").stdout
-    assert "nobody has said where its transcript is" in shown
+    assert "no event has named its transcript" in shown
     assert "is gone, or on another host" in shown
 
     paths[1].write_text(content)

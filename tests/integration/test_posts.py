@@ -43,4 +43,4 @@ def test_who_notes_touches_looks_after_sessions_that_are_idle(brisk: Container, 
         return session_state is not None and session_state.status is SessionStatus.ABANDONED
 
     with working(brisk, "session-keeper"):
-        wait_until(is_given_up, "the session to be given up, of which nobody has said where it is", seconds=10)
+        wait_until(is_given_up, "the session to be given up, of which no event names a transcript", seconds=10)

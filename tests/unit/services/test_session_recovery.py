@@ -6,6 +6,7 @@ import pytest
 from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, IdleWorld
 from builders.meddled import meddled
+from structlog.testing import capture_logs
 
 from nous.domain.effects import SaveSessionState
 from nous.domain.scope import Scope
@@ -98,6 +99,26 @@ def test_one_that_cannot_be_looked_at_does_not_stop_the_others(world: IdleWorld,
     world.use_courses(Stubborn())
 
     assert [deed.session_id for deed in world.recover()] == ["s2"]
+
+
+def test_a_session_that_keeps_failing_is_named_in_the_log_once(world: IdleWorld) -> None:
+    world.touch()
+    world.work()
+    world.now += IDLE + 1
+    finisher = world.finisher()
+
+    class Broken:
+        def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
+            raise ValueError(f"{scope} {session_id}")
+
+        sessions = world.store.sessions
+
+    world.use_courses(Broken())
+    finisher.context = world.context
+    with capture_logs() as said:
+        assert [*finisher.close(), *finisher.close()] == []
+
+    assert [(line["event"], line["of"]) for line in said] == [("session.recovery_error", f"{Scope()}/s1")]
 
 
 def half_closed(world: IdleWorld, path: Path) -> SessionState:
