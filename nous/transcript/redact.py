@@ -25,8 +25,8 @@ _SHORTEST = 8
 """Characters of a secret by which its repeats are found; a shorter one may be a common word."""
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # JSON may hold other line separators
-_NAME = re.compile(r"[a-zA-Z]+\d{0,3}")
-"""A secret that a name elsewhere may equal, such as `shop24` of a database: its repeats stay."""
+_OF_URL, _NAME = "[secret:url-password", re.compile(r"[a-zA-Z]+\d{0,3}")
+"""A password in a URL that looks like a name, such as `shop24` of a database, stays where names may equal it."""
 
 _PRINTED = "printed-token"
 _LONGEST_PRINTED = 2_000
@@ -38,7 +38,7 @@ _CUT = ("...", "…", "\n\n... [")
 
 def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcript:
     """Return *transcript* without secrets and private parts; skip entries of nothing else."""
-    calls = {each.call_id: each for each in transcript.entries if each.kind is Kind.TOOL_CALL}
+    calls = {each.call_id: each for each in transcript.entries if each.kind is Kind.TOOL_CALL and each.call_id}
     entries = [_entry(each, redaction, calls.get(each.call_id)) for each in transcript.entries]
     title = redaction.text(transcript.header.title or "") or None
     if repeats := repeats_of(redaction.known):
@@ -86,7 +86,8 @@ def repeats_of(known: Mapping[str, str]) -> Callable[[str], str] | None:
     """Return a function that replaces *known* secrets, and their beginnings in cut texts."""
     by_beginning: dict[str, list[str]] = {}
     for secret in known:
-        if len(secret) >= _SHORTEST and not _NAME.fullmatch(secret):
+        is_name = secret.isalpha() or (known[secret].startswith(_OF_URL) and _NAME.fullmatch(secret))
+        if len(secret) >= _SHORTEST and not is_name:
             by_beginning.setdefault(secret[:_SHORTEST], []).append(secret)
     if not by_beginning:
         return None

@@ -78,6 +78,13 @@ def test_what_a_command_prints_of_a_secret_is_known_by_the_command(told: Told) -
     assert clean.entries[1].text == "[secret:printed-token]\n"
 
 
+def test_a_call_without_an_id_tells_nothing_of_other_texts(told: Told) -> None:
+    call = {"tool": "Bash", "tool_input": {"command": "printenv API_TOKEN"}}
+    session = told(("tool_call", "Bash", call), ("user", "abc123XYZ99"))
+
+    assert redacted(session).entries[1].text == "abc123XYZ99"
+
+
 def test_a_result_that_is_json_is_judged_by_its_names(told: Told) -> None:
     [entry] = redacted(told(("tool_result", '{"env":[{"name":"DB_PASSWORD","value":"Wint3rmute9k"}]}')))
 
@@ -91,6 +98,7 @@ def test_a_password_that_is_a_name_stays_elsewhere(told: Told) -> None:
 
     assert "[secret:url-password]@localhost" in redacted(session).entries[0].text
     assert redacted(session).entries[1].text == "I read webshop24/a.ts."
+    assert "hunter222" not in str(redacted(told(("user", "password: hunter222"), ("assistant", "hunter222 works"))))
 
 
 def test_entries_that_are_private_as_a_whole_are_skipped_and_counted(told: Told) -> None:
