@@ -39,7 +39,7 @@ _CUT = ("...", "…", "\n\n... [")
 def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcript:
     """Return *transcript* without secrets and private parts; skip entries of nothing else."""
     calls = {each.call_id: each for each in transcript.entries if each.kind is Kind.TOOL_CALL and each.call_id}
-    entries = [_entry(each, redaction, calls.get(each.call_id)) for each in transcript.entries]
+    entries = [_entry(each, redaction, calls.get(each.call_id or "")) for each in transcript.entries]
     title = redaction.text(transcript.header.title or "") or None
     if repeats := repeats_of(redaction.known):
         entries = [_without_repeats(each, repeats) for each in entries]
