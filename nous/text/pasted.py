@@ -40,7 +40,7 @@ _HANDED_OVER = re.compile(
     r"^(?=[^\n]*\b(?i:summar|read|check|review|explain|translat|proof|answer|reply|analy[sz]e|look|what|why|parse|convert"
     r"|extract|is th)\w*)[^\n]*\b(?i:this|these|here (?:is|are)|the following|below)\b[^\n]{0,60}"
     r"\b(?i:page|readme|e?-?mail|ticket|document|docs?|log|thread|article|post|spec|minutes|report|cv|resume|appendix"
-    r"|paper|manual|licen[cs]e|transcript|newsletter)\b[^\n]*\n(?=(?:[^\n]*\n){2})",
+    r"|paper|manual|licen[cs]e|transcript|newsletter)\b[^\n]*(?::[ \t]*\n(?=\s*\S)|\n(?=(?:[^\n]*\n){2}))",
     re.MULTILINE,
 )
 _WITHIN_A_LOG = 4

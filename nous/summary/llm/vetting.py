@@ -283,6 +283,7 @@ class QuoteVetting(Sorting):
     transcript: Transcript
 
     def objection(self, statement: str) -> str | None:
+        statement = _ASKED.sub("", statement)
         found, risks = aims(statement, of_agent=True), aims(statement, is_typed=True) & _RISKY
         if not found and not risks:
             return None
@@ -304,6 +305,9 @@ class QuoteVetting(Sorting):
         typed = (split(entry.text)[0] for entry in self.transcript if entry.kind is Kind.USER)
         return [SourceTurn(sentence) for text in typed for sentence in _sentences(unquoted(text))]
 
+
+_ASKED = re.compile(r"^“[^”]*” was answered: |^The question of turn \d+ was answered: ")
+"""Quotation of a person's question, which does not make its answer their word."""
 
 _DENIAL = re.compile(
     r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop|avoid\w*|dont|refus\w+|forb[aio]d\w*|prohibit\w*"
