@@ -14,7 +14,7 @@ def entropy(text: str) -> float:
 
 _TEMPLATE = re.compile(
     r"\$\w+|\$[{(].*|![A-Za-z]+|<.*>|[{\[][^A-Za-z0-9]{0,3}[\w.]*[^A-Za-z0-9]{0,3}|%\(.*|%\w*%|%[a-z]|@[A-Za-z_.]+|.*(?:\.\.\.|…|\*\*\*|\$\{|\{\{).*|(.)\1*"
-    r"|.*://.*|(?:~|\.{0,2})/.*"
+    r"|\[secret:.*|.*\{\w+\}.*|.*://.*|(?:~|\.{0,2})/.*"
     r"|[a-z_.-]{2,40}=[\w.]{0,16}|[\w.-]+:\d{2,5}(?:/.*)?"
     r"|[A-Za-z_][\w.]*[(\[](?:[\"'\w., =:/()\[\]-]*[)\]])?[\"'\w., =:/-]*"
     r"|.*\.(?:json|ya?ml|txt|pem|key|env|py|[jt]sx?|md|toml|crt)",
@@ -46,7 +46,7 @@ def _is_filled_in(secret: str) -> bool:
 
 def _is_wordy(secret: str) -> bool:
     """Return whether *secret* is made of words, in any case, and perhaps short numbers."""
-    secret = secret.strip("_")
+    secret = secret.lstrip("_")  # as private names begin
     words = _LETTERS.findall(secret)
     is_short = len(secret) < _LONG or sum(map(len, words)) >= _MEAN_WORD * len(words)
     return is_short and _WORDS.fullmatch(secret) is not None

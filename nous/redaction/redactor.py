@@ -25,12 +25,13 @@ _TAG = re.compile(r"<(?P<closing>/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 NOISE = "token"
 """Rule without keywords: it judges a word by its characters alone."""
 
-_NAMED = ("name", "key", "header", "parameterkey", "element", "selector")
-_VALUES = frozenset({"value", "val", "text", "parametervalue"})
+_FIELDS = ("element", "selector")
+_NAMED = ("name", "key", "header", "parameterkey", *_FIELDS)
+_VALUES = frozenset({"value", "val", "parametervalue"})
 _IDENTIFIER = re.compile(r"(?:id|uuid|signature|hash|digest|etag|cursor|sha\d*)$", re.IGNORECASE)
 """Names of values that look like noise and are no secrets, such as the ids by which results find their calls."""
 
-_LONGEST_RULE, _LONGEST_WORD = 40, 1_000
+_LONGEST_RULE, _MOST_WORDS = 40, 100
 _ROUNDS = 8
 """Most passes over a text: a replacement may join characters to a new match."""
 
@@ -167,23 +168,23 @@ class Redaction:
 
     def _command(self, items: list[Any]) -> list[Any]:
         """Return the words of a command, such as `-ps3cret` behind `mysql`, without secrets."""
-        if not all(isinstance(each, str) and len(each) <= _LONGEST_WORD for each in items):
+        words = [each for each in items if isinstance(each, str)]
+        has_option = any(each.startswith("-") for each in words[1:])
+        if not has_option or len(words) < len(items) or len(items) > _MOST_WORDS:
             return items
-        line = " ".join(items)
-        for span in self.redactor.spans(line):
-            secret = line[span.start : span.end]
-            placeholder = self._placeholder(secret, span.rule)
-            items = [each.replace(secret, placeholder) for each in items]
-        return items
+        spans, clean, at = self.redactor.spans(" ".join(words)), list[Any](), 0
+        for each in words:
+            end = at + len(each)
+            own = (span._replace(start=span.start - at, end=span.end - at) for span in spans if at <= span.start < end)
+            clean.append(self._replaced(each, (span for span in own if span.end <= len(each))))
+            at = end + 1
+        return clean
 
     def _mapping(self, value: Mapping[str, Any], name: str) -> dict[str, Any]:
         """Return *value* redacted; `{"name": ..., "value": ...}` counts as an assignment."""
-        keys = [str(key).casefold() for key in value]
-        if not _VALUES.isdisjoint(keys):
-            by_name = dict(zip(keys, value.values(), strict=True))
-            name = next((each for key in _NAMED if isinstance(each := by_name.get(key), str)), name)
-        names = (name if key in _VALUES else str(own) for key, own in zip(keys, value, strict=True))
-        return {key: self._value(each, of) for (key, each), of in zip(value.items(), names, strict=True)}
+        by_name = {str(key).casefold(): each for key, each in reversed(value.items())}
+        named, field = (_first_text(by_name, keys) or name for keys in (_NAMED, _FIELDS))
+        return {key: self._value(each, _name_of(str(key), each, named, field)) for key, each in value.items()}
 
     def _without_private(self, text: str) -> str:
         kept: list[str] = []
@@ -212,6 +213,17 @@ class Redaction:
             changed = {name: new for name, one in each.items() if (new := self._record(one, change)) is not one}
             return replace(value, **changed) if changed else value
         return value
+
+
+def _first_text(by_name: Mapping[str, Any], keys: Sequence[str]) -> str:
+    return next((each for key in keys if isinstance(each := by_name.get(key), str)), "")
+
+
+def _name_of(key: str, value: Any, named: str, field: str) -> str:
+    """Return the name under which *value* is judged: that beside it, for a value or a word typed into a field."""
+    if key.casefold() in _VALUES:
+        return named
+    return field if key == "text" and isinstance(value, str) and not any(map(str.isspace, value)) else key
 
 
 @cache

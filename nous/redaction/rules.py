@@ -33,7 +33,8 @@ PLACEHOLDER = re.compile(r"\[secret:[a-z0-9.-]{1,48}(?::[0-9a-f]{4})?\]")
 
 _NO_SECRET = re.compile(
     rf"{PLACEHOLDER.pattern}"
-    r"|-----BEGIN (?:CERTIFICATE|PUBLIC KEY)-----[^-]{1,20000}-----END (?:CERTIFICATE|PUBLIC KEY)-----"
+    r"|-----BEGIN (?:CERTIFICATE|PUBLIC KEY)-----(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{60,76}){1,400}"
+    r"(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{1,60})?(?:\s|\\[nr])+-----END (?:CERTIFICATE|PUBLIC KEY)-----"
 )
 
 

@@ -20,8 +20,8 @@ _LONG_MESSAGE = 6
 
 _BLOCKS = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|\"\"\".*?(?:\"\"\"|\Z)"
-    r"|^[ \t]*<(?!task>|user_query>)([a-z][\w-]*)\b[^<>\n]*>\n.*?(?:</\1>|\Z)"
-    r"|^(?:From|Sent|Date|To|Subject): [^\n]+\n(?:From|Sent|Date|To|Cc|Subject): .*"
+    r"|^[ \t]*<(?!(?:task|user_query|rules|instructions|important)>)([a-z][\w-]*)\b[^<>\n]*>\n.*?(?:</\1>|\Z)"
+    r"|^(?:From|Sent|Subject): [^\n]+\n(?:From|Sent|Date|To|Cc|Subject): .*"
     # Some hosts write the results of tools into the messages of their users.
     r"|^(?:\[\w+ for '[^'\n]*'\] Result:|Observation:|OBSERVATION:|EXECUTION RESULT of|Tool result"
     r"|Stop hook feedback:|--- Content from referenced files).*",
@@ -31,14 +31,14 @@ _LINES = re.compile(
     r"^(?:>.*|[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ,]|\[?\d\d?:\d\d(?::\d\d)"
     r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3} |\{\""
     r"|\[(?i:err|out|info|warn\w*|error|debug|user|assistant|agent|system|human)\]"
-    r"|(?:\w+ )?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[: ]|npm (?:ERR!|error)"
-    r"|Traceback |[ \t]+at |[ \t]*File \").*"
-    r"|</?[a-zA-Z][\w-]*[ >].*|\|.*\|[ \t]*|@@ .*|(?:\+\+\+|---) [ab]/.*|(?:Human|Assistant|System|User|AI): .*)$",
+    r"|(?:\w+ )?(?:(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[: ]|(?i:info|warn(?:ing)?|error|fatal): )"
+    r"|npm (?:ERR!|error)|Traceback |[ \t]+at |[ \t]*File \").*"
+    r"|</?[a-zA-Z][\w-]*[ >].*|\|.*\|[ \t]*|@@ .*|(?:\+\+\+|---) [ab]/.*|(?i:human|assistant|system|user|ai): .*)$",
     re.MULTILINE,
 )
 _HANDED_OVER = re.compile(
     r"^(?=[^\n]*\b(?i:summar|read|check|review|explain|translat|proof|answer|reply|analy[sz]e|look|what|why|parse|convert"
-    r"|extract|is th)\w*)[^\n]*\b(?i:this|these|here (?:is|are)|the following|below)\b[^\n]{0,60}"
+    r"|extract|is th|here (?:is|are))\w*)[^\n]*\b(?i:this|these|here (?:is|are)|the following|below)\b[^\n]{0,60}"
     r"\b(?i:page|readme|e?-?mail|ticket|document|docs?|log|thread|article|post|spec|minutes|report|cv|resume|appendix"
     r"|paper|manual|licen[cs]e|transcript|newsletter)\b[^\n]*(?::[ \t]*\n(?=\s*\S)|\n(?=(?:[^\n]*\n){2}))",
     re.MULTILINE,

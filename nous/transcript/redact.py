@@ -25,7 +25,7 @@ _SHORTEST = 8
 """Characters of a secret by which its repeats are found; a shorter one may be a common word."""
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # JSON may hold other line separators
-_OF_URL, _NAME = "[secret:url-password", re.compile(r"[a-zA-Z]+\d{0,3}")
+_OF_URL, _NAME = "[secret:url-password", re.compile(r"[a-z]+\d{0,3}")
 """A password in a URL that looks like a name, such as `shop24` of a database, stays where names may equal it."""
 
 _PRINTED = "printed-token"
@@ -54,13 +54,22 @@ def _entry(entry: Entry, redaction: Redaction, call: Entry | None) -> Entry:
     if call is not None and entry is not call and len(text) <= _LONGEST_PRINTED:
         text = _without_printed(text, str((call.tool_input or {}).get("command") or ""), redaction)
     if entry.kind is Kind.TOOL_RESULT and '"value"' in text.casefold():  # its name stands beside it
-        text = _redacted_json(text, redaction) or text
+        text = _without_values(text, redaction)
     if given and (clean := redaction.value(given)) != given:
         # A call is shown shortened, which may leave too little of a secret to be recognized: it is shortened again.
         if entry.kind is Kind.TOOL_CALL and text == extract_tool_summary(entry.tool or "", given, entry.paths):
             text = extract_tool_summary(entry.tool or "", clean, entry.paths) or text
         entry = entry._replace(tool_input=clean)
     return _mapped(entry._replace(text=text), redaction.text)
+
+
+def _without_values(text: str, redaction: Redaction) -> str:
+    """Return JSON *text* without secrets that the names beside them tell; all else stays as it is written."""
+    before = set(redaction.known)
+    _redacted_json(text, redaction)
+    for secret in redaction.known.keys() - before:
+        text = text.replace(secret, redaction.known[secret])
+    return text
 
 
 def _without_printed(text: str, command: str, redaction: Redaction) -> str:

@@ -310,7 +310,7 @@ _ASKED = re.compile(r"^“[^”]*” was answered: |^The question of turn \d+ wa
 """Quotation of a person's question, which does not make its answer their word."""
 
 _DENIAL = re.compile(
-    r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop|avoid\w*|dont|refus\w+|forb[aio]d\w*|prohibit\w*"
+    r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop|(?<!to )avoid\w*|dont|refus\w+|forb[aio]d\w*|prohibit\w*"
     r"|bad idea|wrong|told|says?)\b(?!-)|n['\u2019]t\b",
     re.IGNORECASE,
 )
@@ -331,7 +331,10 @@ def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[SourceT
     )
 
 
-_POLITE = re.compile(r"\W*(?:\w+ ){0,2}(?:can|could|would|will) (?:you|we)\b", re.IGNORECASE)
+_POLITE = re.compile(
+    r"\W*(?:please |hey |so |ok(?:ay)? )?(?:can|could|would|will) you (?!explain|tell|say|show|describe|be\b)",
+    re.IGNORECASE,
+)
 _PARTS = re.compile(r"[,;:]\s|\b(?:but|since|because|as|it)\b")
 
 

@@ -133,6 +133,29 @@ def test_a_value_is_judged_by_what_stands_beside_it(value: Any) -> None:
     assert "Kx9pQ2mmZ8" not in str(Redaction(Redactor()).value(value))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["Password:", "SHA-256", "Argon2id"],
+        ["src/auth", "src/handlers/UserV2Handler"],
+        {"name": "password", "text": "at least 8 characters, 1 digit"},
+        {"element": "Search box", "text": "hello2024"},
+    ],
+)
+def test_words_beside_each_other_are_no_command(value: Any) -> None:
+    assert Redaction(Redactor()).value(value) == value
+
+
+def test_a_certificate_hides_no_secret_of_another_form(redaction: Redaction) -> None:
+    said = f"-----BEGIN CERTIFICATE-----\n{TOKEN}\n-----END CERTIFICATE-----"
+
+    assert TOKEN not in redaction.text(said)
+
+
+def test_a_cut_placeholder_is_no_secret(redaction: Redaction) -> None:
+    assert redaction.text("PASSWORD=[secret:url-pas...") == "PASSWORD=[secret:url-pas..."
+
+
 def test_a_long_run_of_one_letter_does_not_hang() -> None:
     said = f'password: "{"x" * 60} (ask Ann)"'
     code = f"from nous.redaction.redactor import masked; print(masked({said!r}))"

@@ -78,6 +78,14 @@ def test_what_a_command_prints_of_a_secret_is_known_by_the_command(told: Told) -
     assert clean.entries[1].text == "[secret:printed-token]\n"
 
 
+def test_the_numbers_and_the_form_of_json_stay_beside_a_secret(told: Told) -> None:
+    written = '{ "id": 123456789012345678901234567890,\n  "name": "DB_PASSWORD", "value": "Wint3rmute9k" }'
+
+    [entry] = redacted(told(("tool_result", written)))
+
+    assert entry.text == written.replace("Wint3rmute9k", "[secret:password]")
+
+
 def test_a_call_without_an_id_tells_nothing_of_other_texts(told: Told) -> None:
     call = {"tool": "Bash", "tool_input": {"command": "printenv API_TOKEN"}}
     session = told(("tool_call", "Bash", call), ("user", "abc123XYZ99"))
