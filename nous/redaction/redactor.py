@@ -182,7 +182,7 @@ class Redaction:
 
     def _mapping(self, value: Mapping[str, Any], name: str) -> dict[str, Any]:
         """Return *value* redacted; `{"name": ..., "value": ...}` counts as an assignment."""
-        by_name = {str(key).casefold(): each for key, each in reversed(value.items())}
+        by_name = {str(key).casefold(): each for key, each in reversed(list(value.items()))}
         named, field = (_first_text(by_name, keys) or name for keys in (_NAMED, _FIELDS))
         return {key: self._value(each, _name_of(str(key), each, named, field)) for key, each in value.items()}
 
@@ -220,7 +220,7 @@ def _first_text(by_name: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 
 def _name_of(key: str, value: Any, named: str, field: str) -> str:
-    """Return the name under which *value* is judged: that beside it, for a value or a word typed into a field."""
+    """Return the name by which *value* is judged, which may stand beside it."""
     if key.casefold() in _VALUES:
         return named
     return field if key == "text" and isinstance(value, str) and not any(map(str.isspace, value)) else key

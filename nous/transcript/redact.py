@@ -64,7 +64,7 @@ def _entry(entry: Entry, redaction: Redaction, call: Entry | None) -> Entry:
 
 
 def _without_values(text: str, redaction: Redaction) -> str:
-    """Return JSON *text* without secrets that the names beside them tell; all else stays as it is written."""
+    """Return JSON *text* without secrets whose names stand beside them, else as written."""
     before = set(redaction.known)
     _redacted_json(text, redaction)
     for secret in redaction.known.keys() - before:
