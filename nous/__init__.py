@@ -1,7 +1,8 @@
 """Public API of nous, memory for agents: publish sessions, record decisions, search facts.
 
-Each fact is stored once, and each can be traced to its source. Every function raises `Misconfigured` for unusable
-settings, and `Unavailable` if the server does not answer.
+Each fact is stored once, and each can be traced to its source. A call without a scope uses that of the session's
+working directory, or else of the process's. Every function raises `Misconfigured` for unusable settings, and
+`Unavailable` if the server does not answer.
 
 import nous
 
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nous.bus.base import PublishReceipt
+    from nous.domain.scope import Scope
     from nous.knowledge.statement import KnownFact
     from nous.retrieval.query import Hit
     from nous.services.memory import SessionMemory
+    from nous.services.session_intake import SessionMetadata
 
 __all__ = [
     "BadInput",
@@ -44,7 +47,7 @@ def publish(  # noqa: PLR0913  (each parameter is a fact about the session)
     session: str | Path | Sequence[Mapping[str, Any]],
     *,
     session_id: str | None = None,
-    scope: str = "default",
+    scope: str | None = None,
     agent_id: str = "default",
     upload: bool = False,
     durable: bool = False,
@@ -70,12 +73,8 @@ def publish(  # noqa: PLR0913  (each parameter is a fact about the session)
     """
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.app.services import producer_of  # noqa: PLC0415
-    from nous.domain.scope import Scope  # noqa: PLC0415
-    from nous.services.session_intake import SessionMetadata  # noqa: PLC0415
 
-    about = SessionMetadata(
-        scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, compacting=compacting, format=format
-    )
+    about = _about(scope, agent_id=agent_id, session_id=session_id, compacting=compacting, format=format)
     published = producer_of(default_container()).publish(session, about, upload=upload, durable=durable, again=again)
     return [each.receipt for each in published]
 
@@ -87,7 +86,7 @@ def record_decision(
     category: str = "decision",
     stakes: str = "unstated",
     confidence: float = 1.0,
-    scope: str = "default",
+    scope: str | None = None,
     agent_id: str = "default",
 ) -> "PublishReceipt":
     """Record a decision of a running session; its episode will list it. Idempotent.
@@ -100,11 +99,10 @@ def record_decision(
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.app.services import producer_of  # noqa: PLC0415
     from nous.domain.episode import Decision  # noqa: PLC0415
-    from nous.domain.scope import Scope  # noqa: PLC0415
 
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
     return producer_of(default_container()).record(
-        decision, session_id=session_id, scope=Scope.parse(scope), agent_id=agent_id
+        decision, session_id=session_id, scope=_scope(scope), agent_id=agent_id
     )
 
 
@@ -112,7 +110,7 @@ def touch(
     session: str | Path,
     *,
     session_id: str | None = None,
-    scope: str = "default",
+    scope: str | None = None,
     agent_id: str = "default",
     background: bool = False,
     format: str | None = None,  # noqa: A002  the option is called --format
@@ -132,50 +130,45 @@ def touch(
     """
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.app.services import producer_of  # noqa: PLC0415
-    from nous.domain.scope import Scope  # noqa: PLC0415
-    from nous.services.session_intake import SessionMetadata  # noqa: PLC0415
 
-    about = SessionMetadata(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, format=format)
+    about = _about(scope, agent_id=agent_id, session_id=session_id, format=format)
     return producer_of(default_container()).touch(session, about, background=background, at=at).receipt
 
 
-def search(query: str, *, scope: str = "default", limit: int = 10) -> "Sequence[Hit]":
+def search(query: str, *, scope: str | None = None, limit: int = 10) -> "Sequence[Hit]":
     """Find the facts and episodes of a scope that answer *query*, best first.
 
     Raises `BadInput` for a blank query.
     """
     from nous.app.container import default_container  # noqa: PLC0415
-    from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.retrieval.query import Filters  # noqa: PLC0415
     from nous.services.memory import search_memory  # noqa: PLC0415
 
-    return search_memory(default_container().memory, query, Scope.parse(scope), filters=Filters(), limit=limit).hits
+    return search_memory(default_container().memory, query, _scope(scope), filters=Filters(), limit=limit).hits
 
 
-def facts(*, scope: str = "default", superseded: bool = False) -> "Sequence[KnownFact]":
+def facts(*, scope: str | None = None, superseded: bool = False) -> "Sequence[KnownFact]":
     """List the facts of a scope as learned; *superseded* includes those that others replaced."""
     from nous.app.container import default_container  # noqa: PLC0415
-    from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.memory import known_facts  # noqa: PLC0415
 
-    return known_facts(default_container().memory, Scope.parse(scope), superseded=superseded)
+    return known_facts(default_container().memory, _scope(scope), superseded=superseded)
 
 
-def context(query: str = "", *, scope: str = "default", budget: int | None = None) -> str:
+def context(query: str = "", *, scope: str | None = None, budget: int | None = None) -> str:
     """Write the notes that a new session should start with; empty where the scope holds nothing.
 
     Facts near *query* come first. *budget* limits the notes, in characters.
     """
     from nous.app.container import default_container  # noqa: PLC0415
-    from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.retrieval.context import LONGEST, block  # noqa: PLC0415
     from nous.services.memory import context_notes  # noqa: PLC0415
 
-    notes, _ = context_notes(default_container().memory, query, Scope.parse(scope))
+    notes, _ = context_notes(default_container().memory, query, _scope(scope))
     return block(notes, budget=LONGEST if budget is None else budget)
 
 
-def show(name: str, *, scope: str = "default") -> "SessionMemory":
+def show(name: str, *, scope: str | None = None) -> "SessionMemory":
     """Return the episode of a session and the facts it is a source of.
 
     *name* is the id of the session, or that of the episode or a unique prefix of it.
@@ -185,11 +178,29 @@ def show(name: str, *, scope: str = "default") -> "SessionMemory":
         BadInput: *name* is ambiguous.
     """
     from nous.app.container import default_container  # noqa: PLC0415
-    from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.memory import find_episode, session_memory  # noqa: PLC0415
 
     context = default_container().memory
-    return session_memory(context, find_episode(context, name, Scope.parse(scope)))
+    return session_memory(context, find_episode(context, name, _scope(scope)))
+
+
+def _about(scope: str | None, **stated: Any) -> "SessionMetadata":
+    from nous.domain.scope import Scope  # noqa: PLC0415
+    from nous.services.session_intake import SessionMetadata  # noqa: PLC0415
+    from nous.services.workspace import working_directory  # noqa: PLC0415
+
+    named = None if scope is None else Scope.parse(scope)
+    return SessionMetadata(scope=named, cwd=working_directory(), **stated)
+
+
+def _scope(named: str | None) -> "Scope":
+    from nous.app.container import default_container  # noqa: PLC0415
+    from nous.domain.scope import Scope  # noqa: PLC0415
+    from nous.services.workspace import working_directory  # noqa: PLC0415
+
+    if named is not None:
+        return Scope.parse(named)
+    return default_container().session_scopes.of_directory(working_directory())
 
 
 def __dir__() -> list[str]:

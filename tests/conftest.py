@@ -42,6 +42,7 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     ours = tmp_path_factory.getbasetemp()
     shared = ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NOUS_SCOPE", "default")  # not that of the folder in which the tests are run
         if sys.dont_write_bytecode:
             patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
             patch.setenv("PYTHONPYCACHEPREFIX", str(shared / "bytecode"))

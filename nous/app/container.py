@@ -1,6 +1,6 @@
 """Dependency container: lazily build clients, bus and stores; discover worker plug-ins."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +12,7 @@ import redis
 import workers
 from nous.domain.errors import Misconfigured, NotAllowed, NotFound
 from nous.domain.plug_ins import PlugIns
+from nous.domain.scope import Scope
 from nous.redis_server.client import connect, connect_rq
 from nous.redis_server.safety_check import refuse_unsafe
 from nous.settings import Settings, load_settings
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from nous.runtime.attempt import Attempts, LeaseKeeper
     from nous.services.redaction import RedactionService
     from nous.services.session_intake import SessionIntake
+    from nous.services.workspace import SessionScopes
     from nous.store.fact_cache import Memory
     from nous.store.redis.transcripts import RedisRedactions, RedisUploads
 
@@ -225,6 +227,12 @@ class Container:
         )
 
     @cached_property
+    def session_scopes(self) -> "SessionScopes":
+        from nous.services.workspace import SessionScopes
+
+        return SessionScopes(always=scope_of(self.settings), known=partial(_scopes_of, self.memory))
+
+    @cached_property
     def session_intake(self) -> "SessionIntake":
         from nous.services.session_intake import SessionIntake
 
@@ -235,6 +243,7 @@ class Container:
             clock=self.clock,
             redact=self.redaction.content,
             needs_upload=partial(_needs_upload, self.delivery_stats, self.subscriptions),
+            scopes=self.session_scopes,
         )
 
     @cached_property
@@ -289,6 +298,18 @@ class Container:
             leases=self.leases,
             names=self.job_names,
         )
+
+
+def scope_of(settings: Settings) -> Scope | None:
+    """Return the scope that the settings give to everything; None for that of the working directory."""
+    return Scope.parse(settings.scope) if settings.scope else None
+
+
+def _scopes_of(memory: "Memory", session_id: str) -> Sequence[Scope]:
+    try:
+        return memory.episodes.scopes_of(session_id)
+    except NotAllowed:  # a user that may only publish
+        return ()
 
 
 def _needs_upload(delivery_stats: "DeliveryStats", readers: Iterable["Subscription"], event: "SessionEvent") -> bool:

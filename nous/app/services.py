@@ -96,7 +96,7 @@ def watcher(container: Container, *, told: Told, upload: bool = False, dry_run: 
     no file and stores nothing.
     """
     settings = container.settings.watch
-    scope, host = Scope.parse(settings.scope), socket.gethostname()
+    scope, host = Scope.parse(settings.scope or "default"), socket.gethostname()
     return FolderWatcher(
         [WatchedFolder(scope, host, folder.resolve()) for folder in dict.fromkeys(settings.folders)],
         watched=RedisFolderState(container.client, container.store_keys, bus_keys=container.bus_keys),
@@ -111,7 +111,8 @@ def watcher(container: Container, *, told: Told, upload: bool = False, dry_run: 
 def _publishing(container: Container, *, upload: bool) -> PublishFile:
     """Return a function that publishes a file with the event ids that `nous publish` gives."""
     producer = producer_of(container)
-    about = SessionMetadata(scope=Scope.parse(container.settings.watch.scope), reason=IDLE)
+    named = container.settings.watch.scope
+    about = SessionMetadata(scope=Scope.parse(named) if named else None, reason=IDLE)
 
     def hand_over(path: Path, priority: Priority) -> Iterator[Published]:
         return producer.publish(path, about, upload=upload, priority=priority, warn=_log.warning)

@@ -48,7 +48,7 @@ def forget(
     if session is None and fact is None and scope is None:
         raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
     container = app.container
-    act = _act(container, scope or Scope(), session, fact)
+    act = _act(container, scope or app.scope, session, fact)
     act, receipt = _rehearsed(act, container, is_shown=dry_run or not yes)
     lines = [] if yes and not dry_run else [*_going(act, container), *_removed(receipt, container)]
     if not dry_run:

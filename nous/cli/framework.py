@@ -78,6 +78,14 @@ class App:
 
         return build(self.settings)
 
+    @property
+    def scope(self) -> Scope:
+        """The scope of the working directory, or of the settings."""
+        from nous.services.workspace import SessionScopes, working_directory  # noqa: PLC0415
+
+        always = Scope.parse(self.settings.scope) if self.settings.scope else None
+        return SessionScopes(always=always).of_directory(working_directory())
+
     def close(self) -> None:
         if "container" in self.__dict__:
             self.container.close()
@@ -92,12 +100,17 @@ def _parsed(_: click.Context, __: click.Parameter, written: Any) -> Any:
     return None if written is None else Scope.parse(written)
 
 
-def option_of_scope(text: str, **how: Any) -> Callable[[Any], Any]:
+def _parsed_or_here(context: click.Context, _: click.Parameter, written: str | None) -> Scope:
+    return context.ensure_object(App).scope if written is None else Scope.parse(written)
+
+
+def option_of_scope(text: str, *, callback: Callable[..., Any] = _parsed, **how: Any) -> Callable[[Any], Any]:
     """Return an option `--scope` by which a command gets a `Scope`, or None if it is not given."""
-    return click.option("--scope", help=text, callback=_parsed, **how)
+    return click.option("--scope", help=text, callback=callback, **how)
 
 
-scope_option = option_of_scope(_SCOPE_FORMS, default="default")
+scope_option = option_of_scope(f"{_SCOPE_FORMS}. Default: that of this directory.", callback=_parsed_or_here)
+session_scope_option = option_of_scope(f"{_SCOPE_FORMS}. Default: that of the directory it ran in.")
 any_scope_option = option_of_scope(f"{_SCOPE_FORMS}. Default: all scopes.")
 scopes_option = option_of_scope("Only this scope. Repeat it for several. Default: all scopes.", multiple=True)
 json_option = click.option("--json", "as_json", help="Print JSON.", is_flag=True)

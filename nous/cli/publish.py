@@ -15,7 +15,7 @@ from nous.app.container import Container
 from nous.app.services import producer_of
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Priority
-from nous.cli.framework import FAILED, App, agent_option, exit_code, format_option, json_option, scope_option
+from nous.cli.framework import FAILED, App, agent_option, exit_code, format_option, json_option, session_scope_option
 from nous.cli.output import counted, in_words, note, render, table
 from nous.domain.episode import episode_id
 from nous.domain.errors import BadInput, NotAllowed, NotFound, NousError
@@ -26,6 +26,7 @@ from nous.jobs.rq.worker_stats import WorkerSeen, dispatched, workers_seen
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import AT_ONCE, SessionMetadata
 from nous.services.session_lifecycle import ChainStep, all_at_rest, follow
+from nous.services.workspace import working_directory
 from nous.store.base import NO_VECTORS
 from nous.text.sanitize import shortened
 from nous.transcript.detect import UnknownFormat
@@ -44,7 +45,7 @@ Chains = Mapping[UUID, Sequence[ChainStep]]
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@scope_option
+@session_scope_option
 @click.option("--session", help="Id of the session, if the file has none or a different one.")
 @agent_option
 @format_option
@@ -67,7 +68,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     app: App,
     paths: Sequence[str],
     *,
-    scope: Scope,
+    scope: Scope | None,
     session: str | None,
     agent: str,
     format_: str | None,
@@ -83,12 +84,9 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     Publishing is idempotent: a session is processed again only if it has grown. A file that cannot be used is reported,
     and the others are published. Workers read the files later, so save piped input to a file first.
     """
-    if session is not None and (len(paths) > 1 or _is_folder(paths[0])):
-        raise BadInput(f"--session {session} names one session, and several files were given; publish each alone")
-    about = SessionMetadata(scope=scope, agent_id=agent, session_id=session, format=format_, compacting=compacting)
-    container, failures = app.container, list[NousError]()
-    options: dict[str, Any] = {**how, "about": about, "priority": Priority.BULK if bulk else Priority.LIVE}
-    submitted = list(_publish_all(producer_of(container), paths, failures, **options))
+    about = _metadata(paths, session, scope=scope, agent_id=agent, format=format_, compacting=compacting)
+    container, failures, priority = app.container, list[NousError](), Priority.BULK if bulk else Priority.LIVE
+    submitted = list(_publish_all(producer_of(container), paths, failures, about=about, priority=priority, **how))
     workers = _workers(container) if submitted else None
     if workers is not None and not any(dispatched(workers)):
         note("no worker runs yet; `nous up` or `nous worker` will process them")
@@ -103,6 +101,12 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     if wait and submitted and workers is None:
         raise NotAllowed("they are published, but this user may not see what becomes of them: leave out --wait")
     click.get_current_context().exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
+
+
+def _metadata(paths: Sequence[str], session: str | None, **stated: Any) -> SessionMetadata:
+    if session is not None and (len(paths) > 1 or _is_folder(paths[0])):
+        raise BadInput(f"--session {session} names one session, and several files were given; publish each alone")
+    return SessionMetadata(session_id=session, cwd=working_directory(), **stated)
 
 
 def _row(path: str, each: Published, steps: Sequence[ChainStep]) -> dict[str, Any]:

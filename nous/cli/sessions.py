@@ -7,7 +7,15 @@ from typing import Any
 import click
 
 from nous.app.services import producer_of
-from nous.cli.framework import App, agent_option, any_scope_option, format_option, json_option, scope_option
+from nous.cli.framework import (
+    App,
+    agent_option,
+    any_scope_option,
+    format_option,
+    json_option,
+    scope_option,
+    session_scope_option,
+)
 from nous.cli.lookup import ALL, elsewhere, session_of
 from nous.cli.output import fitted, note, path_of, render, render_table, say
 from nous.domain.episode import Decision, episode_id
@@ -15,6 +23,7 @@ from nous.domain.errors import NotFound
 from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import UNFINISHED, SessionState
 from nous.services.session_intake import SessionMetadata
+from nous.services.workspace import working_directory
 from nous.text.sanitize import one_line
 
 
@@ -53,20 +62,23 @@ def _row(session_state: SessionState) -> dict[str, Any]:
 
 @click.command()
 @click.argument("session", metavar="PATH|SESSION")
-@scope_option
-@click.option("--session", "session_id", help="Id of the session in PATH. The file is then not read.")
+@session_scope_option
+@click.option("--session", "session_id", help="Id of the session in PATH. With --scope, the file is not read then.")
 @agent_option
 @format_option
 @click.option("--background", is_flag=True, help="A turn that no user asked for. It does not count as activity.")
 @json_option
 @click.pass_obj
-def touch(app: App, session: str, *, scope: Scope, agent: str, background: bool, as_json: bool, **more: Any) -> None:
+def touch(
+    app: App, session: str, *, scope: Scope | None, agent: str, background: bool, as_json: bool, **more: Any
+) -> None:
     """Send a heartbeat for a session. After `sessions.idle` without one, it ends.
 
     Then it is summarized. PATH is its transcript. If there is no such file, it is a SESSION with this full id. If you
     only give the id, you have to publish the session too: nous does not know where its transcript is.
     """
-    about = SessionMetadata(scope=scope, agent_id=agent, session_id=more["session_id"], format=more["format_"])
+    session_id, form = more["session_id"], more["format_"]
+    about = SessionMetadata(scope=scope, agent_id=agent, session_id=session_id, cwd=working_directory(), format=form)
     touched = producer_of(app.container).touch(session, about, background=background)
     name, published = touched.event.session_id, "now" if touched.receipt.fresh else "before"
     result = {"session": name, "event": touched.event.id, "published": published}

@@ -57,7 +57,7 @@ def status(app: App, session: str | None, *, scope: Scope | None, everything: bo
     they are visible from here.
     """
     if session is not None:
-        name, steps = _steps_of(app.container, session, scope or Scope())
+        name, steps = _steps_of(app.container, session, scope or app.scope)
         rows = [_step(each) for each in steps]
         shown = ({**row, "why": in_words(row["why"])} for row in rows)
         lines = (f"session {name}", table(shown, ("worker", "where", "next_try", "event", "why")))

@@ -17,6 +17,7 @@ from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import SessionCompacting, SessionEnded, SessionEvent, SessionTouched
 from nous.domain.scope import Scope, checked_name
+from nous.services.workspace import SessionScopes
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import Uploads, compacting_name, dataref_of, upload
 from nous.transcript import Transcript, parse_transcript, read_transcript
@@ -41,14 +42,26 @@ def logged(what: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMetadata:
-    """Metadata that a transcript may lack; *compacting*: the session goes on without its start."""
+    """Metadata that a transcript may lack; *compacting*: the session goes on without its start.
 
-    scope: Scope = field(default_factory=Scope)
+    Without a scope, the session gets that of its working directory; *cwd* is used where the transcript states none.
+    """
+
+    scope: Scope | None = None
     agent_id: str = "default"
     session_id: str | None = None
+    cwd: str | None = None
     format: str | None = None
     reason: str = "other"
     compacting: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Identified(SessionMetadata):
+    """Metadata of a session whose id and scope are known."""
+
+    scope: Scope = field(default_factory=Scope)
+    session_id: str = ""
 
 
 @dataclass(eq=False)
@@ -57,7 +70,7 @@ class SessionIntake:
 
     Content of up to *inline_limit* bytes is embedded in the event. Larger content is uploaded, unless *needs_upload*
     says that no consumer will ask for the upload of that event. Content is sent as *redact* returns it; a file that an
-    event refers to stays as it is.
+    event refers to stays as it is. *scopes* finds the scope of a session whose publisher names none.
     """
 
     uploads: Uploads
@@ -67,6 +80,7 @@ class SessionIntake:
     clock: Callable[[], datetime]
     redact: Callable[[Any], Any] = lambda content: content
     needs_upload: Callable[[SessionEvent], bool] = lambda _: True
+    scopes: SessionScopes = field(default_factory=SessionScopes)
 
     def of_file(
         self, path: Path, about: SessionMetadata, *, send: bool = False, warn: Warn = logged
@@ -91,7 +105,7 @@ class SessionIntake:
             return
         transcript = _read(path, about)
         _warn_of_damage(path, transcript.skipped, warn)
-        about = _named(about, _stated_id(transcript) or _name_of(path))
+        about = self._identified(about, _stated_id(transcript) or _name_of(path), transcript.header.cwd)
         if send:
             with session_content(path, format=about.format) as stream:
                 content = ByteSource.on(stream).buffered().read()
@@ -121,13 +135,12 @@ class SessionIntake:
         except RecursionError as error:
             raise BadInput("the session is nested too deeply to be read") from error
         transcript = parse_transcript(content, format=about.format)
-        about = _named(about, _stated_id(transcript) or transcript.digest[:32])
+        about = self._identified(about, _stated_id(transcript) or transcript.digest[:32], transcript.header.cwd)
         whole = _as_bytes(content)
         inline = _as_inline(content)
         if inline is not None and len(whole) <= self.inline_limit:
             return self._event(about, transcript, inline=inline)
-        name = about.session_id or ""
-        name = compacting_name(name) if about.compacting else name
+        name = compacting_name(about.session_id) if about.compacting else about.session_id
         dataref = dataref_of(whole, keys=self.keys, scope=about.scope, session_id=name)
         event = self._event(about, transcript, dataref=dataref)
         if self.needs_upload(event):
@@ -139,13 +152,13 @@ class SessionIntake:
     ) -> SessionTouched:
         """Return a heartbeat event at the time *at*, or now, for the session in a file or of an id.
 
-        A file is read only for the id of its session, and not if *about* names it. Raises `NotFound` for a path of no
-        file, and `BadInput` for a file without exactly one session, and for ids that no event accepts.
+        A file is read only for the id and the scope of its session, and not if *about* names both. Raises `NotFound`
+        for a path of no file, and `BadInput` for a file without exactly one session, and for ids that no event accepts.
         """
         path = _file_named(session)
         if path is None and about.session_id is not None:
             raise BadInput(f"there is no file {session}, of which {about.session_id!r} could be the session")
-        about = _named(about, str(session)) if path is None else _named_after(path, about)
+        about = self._identified(about, str(session), None) if path is None else self._identified_by(path, about)
         dataref, moment = path.resolve().as_uri() if path else None, at or self.clock()
         content = (str(about.scope), about.session_id, about.agent_id, dataref, moment.isoformat(), background)
         event_id = uuid5(NAMESPACE, "\n".join((SessionTouched.type, *map(str, content))))
@@ -155,7 +168,7 @@ class SessionIntake:
             source="nous/touch",
             scope=about.scope,
             agent_id=about.agent_id,
-            session_id=about.session_id or "",
+            session_id=about.session_id,
             trace_id=event_id,
             dataref=dataref,
             format=about.format,
@@ -163,16 +176,47 @@ class SessionIntake:
             background=background,
         )
 
+    def _identified_by(self, path: Path, about: SessionMetadata) -> _Identified:
+        """Return *about* with the id and scope of the only session in a file."""
+        _check_file(path)
+        if any(split_sessions(path)):
+            raise BadInput(f"{path} holds many sessions; touch each by its id")
+        if about.session_id is not None and about.scope is not None:
+            return self._identified(about, about.session_id, None)
+        transcript = _read(path, about)
+        return self._identified(about, _stated_id(transcript) or _name_of(path), transcript.header.cwd)
+
+    def _identified(self, about: SessionMetadata, otherwise: str, cwd: str | None) -> _Identified:
+        """Return *about* with an id, by default *otherwise*, and a scope.
+
+        That is by default the one of *cwd*, which the transcript states, or else of the publisher's directory.
+        """
+        checked_name(about.agent_id, "the id of an agent")
+        given = otherwise if about.session_id is None else about.session_id
+        session_id = checked_name(given, "the id of a session")
+        scope = about.scope
+        if scope is None:
+            scope = self.scopes.of_session(session_id, cwd) if cwd else self.scopes.of_directory(about.cwd)
+        return _Identified(
+            scope=scope,
+            agent_id=about.agent_id,
+            session_id=session_id,
+            cwd=about.cwd,
+            format=about.format,
+            reason=about.reason,
+            compacting=about.compacting,
+        )
+
     def _event(
         self,
-        about: SessionMetadata,
+        about: _Identified,
         transcript: Transcript,
         *,
         dataref: str | None = None,
         inline: str | tuple[Mapping[str, Any], ...] | None = None,
     ) -> SessionEvent:
         event_id = _event_id(about, transcript, dataref)
-        fields: dict[str, Any] = {
+        known: dict[str, Any] = {
             "id": event_id,
             "trace_id": event_id,
             "time": self.clock(),
@@ -187,10 +231,10 @@ class SessionIntake:
             "format": about.format,
         }
         if about.compacting:
-            return SessionCompacting(**fields, at=transcript.ended_at or self.clock())
+            return SessionCompacting(**known, at=transcript.ended_at or self.clock())
         header = transcript.header
         return SessionEnded(
-            **fields,
+            **known,
             reason=about.reason,
             started_at=transcript.started_at,
             ended_at=transcript.ended_at,
@@ -200,7 +244,7 @@ class SessionIntake:
         )
 
 
-def _event_id(about: SessionMetadata, transcript: Transcript, dataref: str | None) -> UUID:
+def _event_id(about: _Identified, transcript: Transcript, dataref: str | None) -> UUID:
     """Return the same id for the same session and transcript, for every producer.
 
     Content and a file reference are two events, since one may succeed where the other is dead-lettered.
@@ -239,23 +283,8 @@ def _file_named(session: str | Path) -> Path | None:
     return None
 
 
-def _named_after(path: Path, about: SessionMetadata) -> SessionMetadata:
-    _check_file(path)
-    if any(split_sessions(path)):
-        raise BadInput(f"{path} holds many sessions; touch each by its id")
-    if about.session_id is not None:
-        return _named(about, about.session_id)
-    return _named(about, _stated_id(_read(path, about)) or _name_of(path))
-
-
 def _stated_id(transcript: Transcript) -> str:
     return (transcript.header.session_id or "").strip()
-
-
-def _named(about: SessionMetadata, otherwise: str) -> SessionMetadata:
-    session_id = otherwise if about.session_id is None else about.session_id
-    checked_name(about.agent_id, "the id of an agent")
-    return replace(about, session_id=checked_name(session_id, "the id of a session"))
 
 
 def _as_bytes(content: bytes | str | Messages) -> bytes:

@@ -17,6 +17,8 @@ from pydantic import (
     model_validator,
 )
 
+from nous.domain.errors import BadInput
+from nous.domain.scope import Scope
 from nous.domain.summary_input import MOST_CANDIDATES
 
 EMBEDDED = "embedded:"
@@ -71,6 +73,13 @@ def _known_server(url: str) -> str:
     return url
 
 
+def _scope_name(written: str) -> str:
+    try:
+        return str(Scope.parse(written))
+    except BadInput as error:
+        raise ValueError(str(error)) from None
+
+
 _STRATEGY = "default"
 
 
@@ -92,6 +101,7 @@ Directory = Annotated[Path, AfterValidator(Path.expanduser)]
 Seconds = Annotated[float, BeforeValidator(_in_seconds), Field(gt=0)]
 WholeSeconds = Annotated[int, BeforeValidator(_in_seconds), Field(gt=0)]
 Cosine = Annotated[float, Field(gt=0, le=1)]
+ScopeName = Annotated[str, AfterValidator(_scope_name)]
 Patterns = Annotated[tuple[Annotated[str, AfterValidator(_compilable)], ...], BeforeValidator(_patterns)]
 
 
@@ -191,7 +201,7 @@ class RedactSettings(SettingsGroup):
 
 class WatchSettings(SettingsGroup):
     folders: Annotated[tuple[Directory, ...], BeforeValidator(_folders)] = ()
-    scope: str = "default"
+    scope: ScopeName | None = None
     since: Seconds = 30 * 86400
     interval: Seconds = 60
 
@@ -214,6 +224,7 @@ class Settings(SettingsGroup):
     redis_url: Annotated[str, AfterValidator(_known_server)] = Field(default=EMBEDDED, repr=False)
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")] = "nous"
     allow_unsafe_redis: bool = False
+    scope: ScopeName | None = None
     background_model: str | None = None
     embedder: Annotated[str, Field(pattern=r"^(minilm|hashed|[a-z]+:.+)$")] = "minilm"
     embedder_path: Directory | None = None

@@ -41,6 +41,10 @@ class Episodes(Protocol):
         """Return how many sessions have an episode."""
         ...
 
+    def scopes_of(self, session_id: str) -> Sequence[Scope]:
+        """Return the scopes that have an episode of the session."""
+        ...
+
     def scopes(self) -> Sequence[Scope]:
         """Return every scope that has an episode or a fact, sorted."""
         ...

@@ -23,7 +23,7 @@ from nous.domain.effects import (
     SaveSessionState,
     Write,
 )
-from nous.domain.episode import Decision, Episode, Tier
+from nous.domain.episode import Decision, Episode, Tier, episode_id
 from nous.domain.errors import Retryable
 from nous.domain.events import Event
 from nous.domain.fact import LogVersion
@@ -158,6 +158,9 @@ class MemoryStore:
     def count(self, scope: Scope) -> int:
         with self._lock:
             return len(self._episodes.get(scope, {}))
+
+    def scopes_of(self, session_id: str) -> Sequence[Scope]:
+        return [scope for scope in self.scopes() if self.get(scope, episode_id(scope, session_id))]
 
     def scopes(self) -> Sequence[Scope]:
         with self._lock:

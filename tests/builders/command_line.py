@@ -25,6 +25,7 @@ def command_line(directory: Path, patch: pytest.MonkeyPatch) -> Nous:
         patch.delenv(name)
     patch.setenv("NOUS_DATA_DIR", str(directory))
     patch.setenv("NOUS_EMBEDDER", "hashed")
+    patch.setenv("NOUS_SCOPE", "default")
 
     def run(*arguments: str | Path, stdin: str = "") -> Result:
         return CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 FRAGMENT = 40
 """Lines below which a module is a fragment. Plug-ins and `__init__` modules are exempt."""
 
-PLUG_INS = ("nous/transcript/readers", "nous/excerpt/strategies", "nous/llm/providers", "workers")
+PLUG_INS = ("nous/transcript/readers", "nous/excerpt/strategies", "nous/llm/providers", "nous/hosts/contracts", "workers")
 
 
 class Size(NamedTuple):
@@ -43,7 +43,7 @@ def sizes() -> list[Size]:
     tops = [path for path in (ROOT / "nous").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
     fragments = [path for path in product if not is_exempt(path) and lines_of([path]) < FRAGMENT]
     return [
-        Size("modules", len(product), limit=310, goal=330),
+        Size("modules", len(product), limit=330, goal=330),
         Size("lines of the product", lines_of(product), limit=40_000, goal=40_000),
         Size("lines of the tests", lines_of((ROOT / "tests").rglob("*.py")), limit=40_000, goal=40_000),
         Size(f"modules under {FRAGMENT} lines", len(fragments), limit=4, goal=30),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 
-from nous.domain.episode import Episode
+from nous.domain.episode import Episode, episode_id
 from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
@@ -63,6 +63,10 @@ class RedisEpisodes(StorePart):
 
     def count(self, scope: Scope) -> int:
         return self._ask("HLEN", self._keys.episodes(scope))
+
+    def scopes_of(self, session_id: str) -> Sequence[Scope]:
+        known = ((scope, self._keys.episodes(scope), str(episode_id(scope, session_id))) for scope in self.scopes())
+        return [scope for scope, key, name in known if self._ask("HEXISTS", key, name)]
 
     def scopes(self) -> Sequence[Scope]:
         return sorted(Scope.parse(name.decode()) for name in self._ask("SMEMBERS", self._keys.scopes))

@@ -160,7 +160,7 @@ def test_a_file_is_touched_under_the_id_that_it_is_published_under(world: World,
 def test_a_file_whose_session_is_named_is_not_read(world: World, session: Path) -> None:
     session.write_bytes(b"\0\1\2")
 
-    event = world.touch(session, SessionMetadata(session_id="mine", format="qbit")).event
+    event = world.touch(session, SessionMetadata(scope=Scope(), session_id="mine", format="qbit")).event
 
     assert (event.session_id, event.dataref, event.format) == ("mine", session.as_uri(), "qbit")
 

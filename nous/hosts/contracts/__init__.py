@@ -1,0 +1,1 @@
+"""Package of hosts: each module describes one as `HOST`."""

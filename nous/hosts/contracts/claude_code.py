@@ -1,0 +1,40 @@
+"""Define the host Claude Code."""
+
+from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents
+
+_REASONS = {"clear": "clear", "resume": "resume", "logout": "logout", "prompt_input_exit": "exit"}
+
+
+def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
+    """Return the event of a payload; None for one of a sub-agent."""
+    return main_agents(kind, payload, reasons=_REASONS)
+
+
+def entry(command: str, kind: EventKind) -> Json:
+    """Return the settings of a hook. Timeouts are in seconds; all that run at a session's end share 1.5."""
+    del kind
+    return {"hooks": [{"type": "command", "command": command, "timeout": 10}]}
+
+
+HOST = Host(
+    name="claude-code",
+    title="Claude Code",
+    source="types of claude-agent-sdk 0.3.330; code.claude.com/docs/en/hooks, 2026-11",
+    home="~/.claude",
+    home_variable="CLAUDE_CONFIG_DIR",
+    settings="settings.json",
+    project_settings=".claude/settings.local.json",
+    new_settings={},
+    hooks={
+        "SessionStart": EventKind.START,
+        "Stop": EventKind.TURN,
+        "PreCompact": EventKind.COMPACTING,
+        "SessionEnd": EventKind.END,
+    },
+    event_of=event_of,
+    entry=entry,
+    notes=additional_context,
+    sessions="projects",
+    mcp_settings="../.claude.json",
+    mcp_table="mcpServers",
+)

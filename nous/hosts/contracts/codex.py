@@ -1,0 +1,38 @@
+"""Define the host Codex CLI, from release 0.146 on."""
+
+from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents
+
+
+def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
+    """Return the event of a payload; None for one of a sub-agent."""
+    return main_agents(kind, payload, reasons={})
+
+
+def entry(command: str, kind: EventKind) -> Json:
+    """Return the settings of a hook. At a session's end Codex warns of other timeouts than 3 seconds."""
+    return {"hooks": [{"type": "command", "command": command, "timeout": 3 if kind is EventKind.END else 10}]}
+
+
+HOST = Host(
+    name="codex",
+    title="Codex CLI",
+    source="codex-rs/hooks/schema/generated of Codex 0.146, 2026-11",
+    home="~/.codex",
+    home_variable="CODEX_HOME",
+    settings="hooks.json",
+    project_settings=".codex/hooks.json",
+    new_settings={},
+    hooks={
+        "SessionStart": EventKind.START,
+        "Stop": EventKind.TURN,
+        "PreCompact": EventKind.COMPACTING,
+        "SessionEnd": EventKind.END,
+    },
+    event_of=event_of,
+    entry=entry,
+    notes=additional_context,
+    sessions="sessions",
+    mcp_settings="config.toml",
+    mcp_table="mcp_servers",
+    left_to_do="Codex skips hooks that you have not trusted: type /hooks in Codex, and trust those of nous.",
+)

@@ -1,0 +1,161 @@
+"""Derive the scope of a directory: `.nous.toml`, the repository's remote, or a folder's name.
+
+Projects never mix, and no command needs an option: hooks, `publish`, `watch`, `context` and MCP use the same rule.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.scope import LONGEST_PART, Scope
+
+OVERRIDE = ".nous.toml"
+"""File that names the scope of its folder and of all below it: `scope = "acme/shop"`."""
+
+_BY_FOLDER = "name of the folder"
+_BY_SETTING = "setting scope"
+
+_REMOTE = re.compile(r'\[\s*remote\s+"(?P<name>[^"]*)"\s*\]', re.IGNORECASE)
+_URL = re.compile(r"url\s*=\s*(?P<url>\S+)", re.IGNORECASE)
+_WITH_SCHEME = re.compile(r"(?:https?|ssh|git|git\+ssh)://(?:[^@/]*@)?(?P<host>[^/:]+)(?::\d+)?/(?P<path>.+)")
+_LIKE_SCP = re.compile(r"(?:[^@/:]+@)?(?P<host>[^/:]{2,}):(?!//)(?P<path>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Scope of a directory, the topmost folder it holds for, and the rule that gave it."""
+
+    scope: Scope
+    root: Path
+    rule: str
+
+    @property
+    def reach(self) -> str:
+        """For which folders the scope holds: `here` the root alone, `below` it too, `all` of them."""
+        return {_BY_FOLDER: "here", _BY_SETTING: "all"}.get(self.rule, "below")
+
+
+def workspace_of(directory: Path) -> Workspace:
+    """Return the workspace that *directory* lies in. A folder that is gone lies where its parents do.
+
+    The nearest `.nous.toml` at or above it decides. Else it is the repository: `host:owner:name` of the remote, without
+    credentials, or the name of its root folder; all worktrees of a repository are one workspace. Else it is the
+    directory's own name.
+
+    Raises:
+        Misconfigured: a `.nous.toml` cannot be used; it is named.
+    """
+    above = (directory, *directory.parents)
+    for folder in above:
+        if os.path.isfile(override := folder / OVERRIDE):  # noqa: PTH113 (Path.is_file raises for a forbidden folder)
+            return Workspace(_scope_in(override), folder, OVERRIDE)
+    for folder in above:
+        if repository := _repository(folder / ".git"):
+            return _of_repository(repository, folder)
+    return Workspace(_named(directory.name), directory, _BY_FOLDER)
+
+
+def working_directory() -> str | None:
+    """Return the directory of this process; None if it was deleted."""
+    try:
+        return os.getcwd()  # noqa: PTH109 (a text, as transcripts state it)
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionScopes:
+    """Scope of each session whose publisher has named none.
+
+    *always* is the scope that the settings give to all. *known* returns the scopes that have an episode of a session:
+    one that was published before stays where it is. *seen* is called with each workspace that was looked up.
+    """
+
+    always: Scope | None = None
+    known: Callable[[str], Collection[Scope]] = lambda _: ()
+    seen: Callable[[Workspace], object] = field(default=lambda _: None)
+
+    def of_session(self, session_id: str, cwd: str) -> Scope:
+        """Return the scope of a session whose transcript states *cwd*. Raises as `workspace_of`."""
+        scope = self.of_directory(cwd)
+        stored = () if self.always else self.known(session_id)
+        return next(iter(stored)) if len(stored) == 1 else scope
+
+    def of_directory(self, directory: str | Path | None) -> Scope:
+        """Return the scope of *directory*: the default one if it is unknown. Raises as `workspace_of`."""
+        if self.always:
+            workspace = Workspace(self.always, Path("/"), _BY_SETTING)
+        elif directory and Path(directory).is_absolute():  # a path of another system is not
+            workspace = workspace_of(Path(directory))
+        else:
+            return Scope()
+        self.seen(workspace)
+        return workspace.scope
+
+
+def _scope_in(override: Path) -> Scope:
+    try:
+        values = tomllib.loads(override.read_text("utf-8-sig"))
+        if values.keys() == {"scope"}:
+            return Scope.parse(values["scope"])
+    except (OSError, ValueError, BadInput) as error:
+        raise Misconfigured(f"{override}: {error}") from error
+    raise Misconfigured(f'{override} should hold one line, such as scope = "acme/shop"')
+
+
+def _repository(entry: Path) -> Path | None:
+    """Return the git directory that *entry*, called `.git`, is or refers to: that of the main worktree."""
+    try:
+        if entry.is_dir():
+            return entry
+        reference = entry.read_text().removeprefix("gitdir:").strip()
+        own = (entry.parent / reference).resolve()
+        common = own / "commondir"
+        return (own / common.read_text().strip()).resolve() if common.is_file() else own
+    except (OSError, ValueError):
+        return None
+
+
+def _of_repository(repository: Path, root: Path) -> Workspace:
+    for name, url in sorted(_remotes(repository / "config"), key=lambda each: each[0] != "origin"):
+        if project := _project(url):
+            return Workspace(_named(project), root, f"git remote {name}")
+    main = repository.parent.name if repository.name == ".git" else repository.name.removesuffix(".git")
+    return Workspace(_named(main), root, "name of the repository")
+
+
+def _remotes(config: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and URL of each remote in the config file of a repository.
+
+    Format: https://git-scm.com/docs/git-config#_configuration_file
+    """
+    try:
+        lines = config.read_text(errors="replace").splitlines()
+    except OSError:
+        return
+    remote = ""
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            section = _REMOTE.match(line)
+            remote = section["name"] if section else ""
+        elif remote and (found := _URL.match(line)):
+            yield remote, found["url"].strip('"')
+
+
+def _project(url: str) -> str | None:
+    """Return `host:owner:name` of a remote, in small letters as hosts ignore case; None for a local path."""
+    parts = _WITH_SCHEME.fullmatch(url) or _LIKE_SCP.fullmatch(url)
+    if parts is None or url.startswith(("/", ".", "file:")):
+        return None
+    path = parts["path"].strip("/").removesuffix(".git").strip("/")
+    return ":".join((parts["host"], *filter(None, path.split("/")))).casefold() if path else None
+
+
+def _named(project: str) -> Scope:
+    """Return the scope of a project; `default` where the name cannot be part of one, such as that of `/`."""
+    shown = "".join(filter(str.isprintable, project))[:LONGEST_PART]
+    return Scope(project=shown) if shown.strip() else Scope()
