@@ -228,9 +228,11 @@ class Container:
 
     @cached_property
     def session_scopes(self) -> "SessionScopes":
+        from nous.services.notes_folder import NotesFolder
         from nous.services.workspace import SessionScopes
 
-        return SessionScopes(always=scope_of(self.settings), known=partial(_scopes_of, self.memory))
+        notes = NotesFolder(self.settings.data_dir / "context")
+        return SessionScopes(always=scope_of(self.settings), known=partial(_scopes_of, self.memory), seen=notes.see)
 
     @cached_property
     def session_intake(self) -> "SessionIntake":

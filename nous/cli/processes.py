@@ -17,6 +17,7 @@ from nous.app.services import watcher
 from nous.app.worker_process import worker_process
 from nous.cli.framework import INTERRUPTED, App
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
+from nous.hosts.loops import notes_refresher, spool_drain
 from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.redis_server.client import address, embedded_directory, masked
 from nous.redis_server.data_dir import held
@@ -65,8 +66,8 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
 def up(app: App) -> None:
     """Run everything on this machine: every worker, and the embedded server if configured.
 
-    It also sweeps the configured folders (watch.folders) for sessions that no hook has reported. The server keeps
-    running when this ends, so that producers can continue. `nous down` stops it.
+    It also publishes the sessions that hooks have reported, and sweeps the configured folders (watch.folders) for those
+    that no hook has. The server keeps running when this ends, so that producers can continue. `nous down` stops it.
     """
     directory = app.settings.data_dir
     container = app.container
@@ -81,7 +82,8 @@ def up(app: App) -> None:
             ) from None
         click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(container.workers))}; Ctrl-C stops")
         sweeping = [watcher(container, told=SweepLog())] if container.settings.watch.folders else []
-        _run(container, sorted(container.workers), app, also=sweeping)
+        hooks: list[Loop] = [spool_drain(container), notes_refresher(container)]
+        _run(container, sorted(container.workers), app, also=[*sweeping, *hooks])
     if embedded_directory(app.settings):
         click.echo("stopped; the server keeps running until `nous down`")
 

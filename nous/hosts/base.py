@@ -1,24 +1,14 @@
-"""Contract between nous and a host: a program whose agents tell of their sessions by hooks.
-
-Each module in `nous.hosts.contracts` describes one host, by data and one pure function. A distribution adds its own by
-an entry point of the group `nous.hosts`.
-"""
+"""Contract of a host: data, and a pure function from the payload of a hook to an event."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
-
-from nous.domain.errors import Misconfigured, NotFound
-from nous.domain.plug_ins import PlugIns
-from nous.hosts import contracts
-
-CONTRACTS = PlugIns(contracts, attribute="HOST", group="nous.hosts")
 
 LONGEST_NOTES = 9500
 """Characters of notes at a session's start: hosts cut what is longer than 10,000."""
@@ -50,10 +40,10 @@ class Host:
     """Contract of one host.
 
     `source` says where it is documented, and when that was read. `home` is the folder of its settings and sessions,
-    unless the environment variable `home_variable` names another; `settings`, `project_settings`, `mcp_settings` and
-    `sessions` are paths in it, or in a project. `hooks` has the kind of each of its events that nous is told of.
-    `event_of` reads a payload, and returns None if nothing follows from it. `entry` is the entry of a command in the
-    settings, below `hooks` and the event, and `notes` wraps notes as it expects them on standard output.
+    unless the environment variable `home_variable` names another; `settings`, `mcp_settings` and `sessions` are paths
+    in it, `project_settings` and `project_mcp_settings` in a project. `hooks` has the kind of each of its events that
+    nous is told of. `event_of` reads a payload, and returns None if nothing follows from it. `entry` is the entry of a
+    command in the settings, below `hooks` and the event, and `notes` wraps notes as it expects them on standard output.
     """
 
     name: str
@@ -70,7 +60,9 @@ class Host:
     notes: Callable[[str], Json]
     sessions: str
     mcp_settings: str
-    mcp_table: str
+    project_mcp_settings: str
+    mcp_table: str = "mcpServers"
+    mcp_entry: Json = field(default_factory=dict[str, Any])
     left_to_do: str = ""
 
     @cached_property
@@ -79,25 +71,13 @@ class Host:
         named = os.environ.get(self.home_variable) if self.home_variable else None
         return Path(named or self.home).expanduser()
 
+    def server_entry(self, command: Sequence[str]) -> Json:
+        """Return the entry of an MCP server that *command* starts."""
+        return {**self.mcp_entry, "command": command[0], "args": list(command[1:])}
+
     def printed(self, notes: str) -> bytes:
         """Return what a hook prints at a session's start."""
         return orjson.dumps(self.notes(notes))
-
-
-def hosts() -> Mapping[str, Host]:
-    """Return every host by name. Raises `Misconfigured` for a plug-in that is none."""
-    found = {each.name: each for each in CONTRACTS.all().values() if isinstance(each, Host)}
-    if len(found) != len(CONTRACTS.names()):
-        raise Misconfigured(f"a plug-in of {CONTRACTS.group} is no Host, or two have the same name")
-    return found
-
-
-def host_named(name: str) -> Host:
-    """Return one host. Raises `NotFound`."""
-    found = hosts()
-    if name not in found:
-        raise NotFound(f"there is no host {name!r}; there are {', '.join(sorted(found))}")
-    return found[name]
 
 
 def text_of(payload: Json, *names: str) -> str | None:
@@ -105,14 +85,18 @@ def text_of(payload: Json, *names: str) -> str | None:
     return next((found for name in names if isinstance(found := payload.get(name), str) and found.strip()), None)
 
 
-def main_agents(
-    kind: EventKind, payload: Json, *, reasons: Mapping[str, str], transcript: str = "transcript_path"
-) -> HostEvent | None:
-    """Return the event of a payload whose fields are named as in Claude Code; None for a sub-agent's."""
-    if payload.get("agent_id"):
+def main_agents(kind: EventKind, payload: Json, *, reasons: Mapping[str, str]) -> HostEvent | None:
+    """Return the event of a payload whose fields are named as in Claude Code or Cursor.
+
+    None for one of a sub-agent or background agent. Cursor runs the hooks of Claude Code, too, with its own fields.
+    """
+    if payload.get("agent_id") or payload.get("is_background_agent"):
         return None
+    roots = payload.get("workspace_roots")
+    first = cast("list[object]", roots)[:1] if isinstance(roots, list) else []
+    cwd = text_of(payload, "cwd") or text_of({"root": first[0]} if first else {}, "root")
     reason = reasons.get(str(payload.get("reason")), "other")
-    return HostEvent(kind=kind, transcript=text_of(payload, transcript), cwd=text_of(payload, "cwd"), reason=reason)
+    return HostEvent(kind=kind, transcript=text_of(payload, "transcript_path"), cwd=cwd, reason=reason)
 
 
 def additional_context(notes: str) -> Json:

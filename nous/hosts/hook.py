@@ -19,7 +19,7 @@ MAGIC = "nous-hook 1"
 
 def main() -> None:
     """Run the hook in the folder of this file. Raises OSError, ValueError."""
-    home, host, event = os.path.dirname(os.path.abspath(__file__)), sys.argv[1], sys.argv[2]  # noqa: PTH100, PTH120
+    home, host, event = os.path.dirname(os.path.abspath(__file__)), sys.argv[1], sys.argv[2]
     payload = received()
     try:
         spool(home, host, event, payload)
@@ -40,32 +40,36 @@ def spool(home: str, host: str, event: str, payload: bytes) -> None:
     """Write one file: a head of lines `name value`, an empty line, the payload. A reader never sees a part of it."""
     now = time.time_ns()
     head = f"{MAGIC}\nhost {host}\nevent {event}\nreceived_at {now}\nbytes {len(payload)}\n\n"
-    name = os.path.join(home, "spool", f"{now}-{os.getpid()}")  # noqa: PTH118
+    name = os.path.join(home, "spool", f"{now}-{os.getpid()}")
     file = os.open(f"{name}.part", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         rest = memoryview(head.encode(errors="replace") + payload)
         while rest:
             rest = rest[os.write(file, rest) :]
         os.close(file)
-        os.rename(f"{name}.part", f"{name}.hook")  # noqa: PTH104
+        os.rename(f"{name}.part", f"{name}.hook")
     except OSError:
-        os.unlink(f"{name}.part")  # noqa: PTH108 (a full disk gets its room back)
+        os.unlink(f"{name}.part")
         raise
 
 
 def notes(home: str, host: str, payload: bytes) -> bytes:
-    """Return what was prepared for the session, or else for its workspace; empty for sub-agents, and for none."""
+    """Return what was prepared for the session, or else for its workspace; empty if there is nothing.
+
+    Sub-agents and background agents get none, nor does Cursor where it runs a hook of Claude Code.
+    """
     import json  # noqa: PLC0415 (other events do without)
 
     about = json.loads(payload)
-    if about.get("agent_id") or about.get("is_background_agent"):
+    is_of_claude_in_cursor = host != "cursor" and "cursor_version" in about
+    if about.get("agent_id") or about.get("is_background_agent") or is_of_claude_in_cursor:
         return b""
     roots = about.get("workspace_roots") or [None]
-    name = named(home, about.get("cwd") or roots[0] or os.getcwd())  # noqa: PTH109
+    name = named(home, about.get("cwd") or roots[0] or os.getcwd())
     session = str(about.get("session_id") or about.get("sessionId"))
     for each in (f"{name}.{session}", name) if session.replace("-", "").isalnum() else (name,):
         try:
-            with open(os.path.join(home, "context", f"{each}.{host}"), "rb") as file:  # noqa: PTH118, PTH123
+            with open(os.path.join(home, "context", f"{each}.{host}"), "rb") as file:
                 return file.read()
         except FileNotFoundError:
             continue
@@ -79,21 +83,21 @@ def named(home: str, directory: str) -> str:
     `below` holds for the folders below it, up to the next repository or override; `all` for every folder.
     """
     known = {}
-    with open(os.path.join(home, "context", "roots"), encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH118, PTH123
+    with open(os.path.join(home, "context", "roots"), encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             name, reach, folder = line.rstrip("\n").split("\t")[:3]
             if reach == "all":
                 return name
             known[folder] = name, reach
-    folder = here = os.path.abspath(directory)  # noqa: PTH100
+    folder = here = os.path.abspath(directory)
     while True:
         name, reach = known.get(folder, ("", ""))
         if name and (folder == here or reach == "below"):
             return name
-        ends = any(os.path.lexists(os.path.join(folder, mark)) for mark in (".git", ".nous.toml"))  # noqa: PTH118
-        if ends or folder == os.path.dirname(folder):  # noqa: PTH120
+        ends = any(os.path.lexists(os.path.join(folder, mark)) for mark in (".git", ".nous.toml"))
+        if ends or folder == os.path.dirname(folder):
             return ""
-        folder = os.path.dirname(folder)  # noqa: PTH120
+        folder = os.path.dirname(folder)
 
 
 def show(text: bytes) -> None:
@@ -104,9 +108,9 @@ def show(text: bytes) -> None:
 
 def log(error: BaseException) -> None:
     """Record a failure where there may be no room for a line: the time of `hook.failed` needs none."""
-    home = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
-    os.utime(os.path.join(home, "spool", "hook.failed"))  # noqa: PTH118
-    with open(os.path.join(home, "hook.log"), "a", encoding="utf-8") as file:  # noqa: PTH118, PTH123
+    home = os.path.dirname(os.path.abspath(__file__))
+    os.utime(os.path.join(home, "spool", "hook.failed"))
+    with open(os.path.join(home, "hook.log"), "a", encoding="utf-8") as file:
         file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv[1:3])}: {type(error).__name__}: {error}\n")
 
 
@@ -117,6 +121,6 @@ if __name__ == "__main__":
     except BaseException as error:  # noqa: BLE001 (an agent must never notice)
         try:
             log(error)
-        except BaseException:  # noqa: BLE001, S110 (contextlib takes a millisecond to import)
+        except BaseException:  # noqa: BLE001, S110
             pass
     os._exit(0)

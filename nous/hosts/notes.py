@@ -1,88 +1,35 @@
-"""Notes kept ready for hooks, since a hook has no time to ask a server.
+"""Render the notes that hooks print at a session's start, whenever memory has changed."""
 
-<data directory>/context/      mode 0700
-  roots                        a line for each known workspace: name of its scope's notes, reach, folder, scope
-  <name>.<host>                notes for any session of the scope, as the host expects them
-  <name>.<session>.<host>      notes for one session that goes on after it was compacted
-"""
-
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from typing_extensions import override
 
 from nous.domain.scope import Scope
-from nous.hosts.base import Host
+from nous.hosts.base import LONGEST_NOTES, Host
+from nous.retrieval.context import block
 from nous.runtime.maintenance import PeriodicTask
-from nous.services.workspace import Workspace
+from nous.services.memory import context_notes
+from nous.services.notes_folder import NotesFolder
+from nous.store.fact_cache import Memory
 
 _EVERY = 30  # intervals after which notes are rendered even if no worker has committed: a fact was merged by hand, say
+_GOES_ON = timedelta(days=2)  # after a compaction; a session that goes on later starts with the notes of its scope
 
 Notes = Mapping[str, str]
 """Notes by the id of the session that they are for; the empty id stands for any session."""
 
 
-def name_of(scope: Scope) -> str:
-    """Return the name of a scope's notes."""
-    return sha256(str(scope).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class NotesFolder:
-    """The folder from which hooks read notes."""
-
-    folder: Path
-
-    def roots(self) -> Mapping[str, Scope]:
-        """Return the scope of each known folder."""
-        return {folder: Scope.parse(scope) for _, _, folder, scope in self._lines()}
-
-    def see(self, workspace: Workspace) -> None:
-        """Add a workspace, so that notes are kept ready for it. Folders that are gone are left out."""
-        root = str(workspace.root)
-        line = (name_of(workspace.scope), workspace.reach, root, str(workspace.scope))
-        before = list(self._lines())
-        if line in before or not root.isprintable():
-            return
-        kept = [each for each in before if each[2] != root and each[1] != "all" and os.path.isdir(each[2])]  # noqa: PTH112
-        text = "".join("\t".join(each) + "\n" for each in sorted([*kept, line], key=lambda each: each[2]))
-        self._write("roots", text.encode())
-
-    def put(self, scope: Scope, notes: Notes, hosts: Mapping[str, Host]) -> None:
-        """Replace the notes of a scope by *notes*, for every host."""
-        name = name_of(scope)
-        wanted = {
-            ".".join(filter(None, (name, session, host.name))): host.printed(text)
-            for host in hosts.values()
-            for session, text in notes.items()
-            if text
-        }
-        for file, content in wanted.items():
-            self._write(file, content)
-        for path in self.folder.glob(f"{name}.*"):
-            if path.name not in wanted:
-                path.unlink(missing_ok=True)
-
-    def _lines(self) -> Iterator[tuple[str, ...]]:
-        with suppress(FileNotFoundError):
-            for line in (self.folder / "roots").read_text().splitlines():
-                yield tuple(line.split("\t"))
-
-    def _write(self, name: str, content: bytes) -> None:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = self.folder / f"{name}.part-{os.getpid()}"
-        with open(part, "wb", opener=_private) as file:
-            file.write(content)
-        part.replace(self.folder / name)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def session_notes(memory: Memory, scope: Scope, now: datetime) -> Notes:
+    """Render the notes of a scope, and of each session that goes on after a compaction, with its anchored summary."""
+    notes, _ = context_notes(memory, "", scope)
+    rendered = {"": block(notes, budget=LONGEST_NOTES)}
+    for anchor in memory.anchored_summaries.of_scope(scope):
+        if now - anchor.at < _GOES_ON and anchor.session_id.replace("-", "").isalnum():
+            rendered[anchor.session_id] = block(replace(notes, anchor=anchor), budget=LONGEST_NOTES)
+    return {session: text for session, text in rendered.items() if text}
 
 
 @dataclass(eq=False)
@@ -114,7 +61,14 @@ class NotesRefresher(PeriodicTask):
             stale = scopes - self._written.keys()
         for scope in stale:
             if (notes := self.render(scope)) != self._written.get(scope):
-                self.folder.put(scope, notes, self.hosts)
+                self.folder.put(scope, self._printed(notes))
                 self._written[scope] = notes
         self._seen = now
         return self.interval
+
+    def _printed(self, notes: Notes) -> Mapping[str, bytes]:
+        return {
+            ".".join(filter(None, (session, host.name))): host.printed(text)
+            for host in self.hosts.values()
+            for session, text in notes.items()
+        }

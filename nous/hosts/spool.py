@@ -8,16 +8,18 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import orjson
 import structlog
+from typing_extensions import override
 
 from nous.domain.errors import BadInput, Misconfigured, NotFound, NousError
 from nous.hosts.base import EventKind, Host, HostEvent
 from nous.hosts.hook import LIMIT, MAGIC
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import said
+from nous.runtime.maintenance import PeriodicTask
 from nous.services.publisher import Producer
 from nous.services.session_intake import SessionMetadata
 from nous.services.workspace import SessionScopes
@@ -96,8 +98,10 @@ class Spool:
 
 
 @dataclass(eq=False)
-class SpoolDrain:
+class SpoolDrain(PeriodicTask):
     """Publishes what is in the spool; any number of processes may, since publishing is idempotent."""
+
+    name: ClassVar[str] = "spool"
 
     spool: Spool
     _: KW_ONLY
@@ -105,6 +109,11 @@ class SpoolDrain:
     scopes: SessionScopes
     hosts: Mapping[str, Host]
     clock: Callable[[], float] = time.time
+
+    @override
+    def run_once(self) -> float:
+        self.drain()
+        return self.interval
 
     def drain(self) -> int:
         """Publish what waits, and return how many files are done.

@@ -76,7 +76,8 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
         before = ((known.fact.id, index.knowledge.earlier(known.fact.id)) for known in facts if known.replaces)
         earlier = {fact_id: found[0] for fact_id, found in before if found}
         withheld = left_out(index.knowledge)
-    episode, anchor = next(iter(context.episodes.recent(scope, 1)), None), context.anchored_summaries.latest(scope)
+    episode = next(iter(context.episodes.recent(scope, 1)), None)
+    anchor = next(iter(context.anchored_summaries.of_scope(scope)), None)
     is_newer = anchor and (episode is None or anchor.at >= episode.ended_at)
     last = anchor if is_newer else None
     return ContextNotes(facts=facts, earlier=earlier, offers=pairs, anchor=last, episode=episode), withheld

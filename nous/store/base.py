@@ -96,8 +96,8 @@ class AnchoredSummaries(Protocol):
 
     def anchored_summary(self, scope: Scope, *, agent_id: str, session_id: str) -> StoredAnchoredSummary | None: ...
 
-    def latest(self, scope: Scope) -> StoredAnchoredSummary | None:
-        """Return the most recent anchored summary of *scope*."""
+    def of_scope(self, scope: Scope) -> Sequence[StoredAnchoredSummary]:
+        """Return the anchored summaries of *scope*, newest first."""
         ...
 
 

@@ -126,10 +126,10 @@ class MemoryStore:
         with self._lock:
             return self._anchors.get((scope, agent_id, session_id))
 
-    def latest(self, scope: Scope) -> StoredAnchoredSummary | None:
+    def of_scope(self, scope: Scope) -> Sequence[StoredAnchoredSummary]:
         with self._lock:
             found = [anchor for (where, *_), anchor in self._anchors.items() if where == scope]
-        return max(found, key=lambda anchor: anchor.at, default=None)
+        return sorted(found, key=lambda anchor: anchor.at, reverse=True)
 
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
         with self._lock:

@@ -173,7 +173,7 @@ READS: Mapping[str, Read] = {
     "AnchoredSummaries.anchored_summary": lambda w, own, _: w.context.anchored_summaries.anchored_summary(
         own.scope, agent_id="default", session_id=SESSION
     ),
-    "AnchoredSummaries.latest": lambda w, own, _: w.context.anchored_summaries.latest(own.scope),
+    "AnchoredSummaries.of_scope": lambda w, own, _: w.context.anchored_summaries.of_scope(own.scope),
     "SessionStates.session_state": lambda w, own, _: w.context.session_states.session_state(own.scope, SESSION),
     "FactLog.read": lambda w, own, their: [
         w.context.facts.read(own.scope, after=after) for after in (None, w.context.facts.read(their.scope).version)

@@ -19,7 +19,7 @@ def entry(command: str, kind: EventKind) -> Json:
 HOST = Host(
     name="claude-code",
     title="Claude Code",
-    source="types of claude-agent-sdk 0.3.330; code.claude.com/docs/en/hooks, 2026-11",
+    source="types of @anthropic-ai/claude-agent-sdk 0.3.332; code.claude.com/docs/en/hooks, 2026-11",
     home="~/.claude",
     home_variable="CLAUDE_CONFIG_DIR",
     settings="settings.json",
@@ -36,5 +36,6 @@ HOST = Host(
     notes=additional_context,
     sessions="projects",
     mcp_settings="../.claude.json",
-    mcp_table="mcpServers",
+    project_mcp_settings=".mcp.json",
+    mcp_entry={"type": "stdio"},
 )

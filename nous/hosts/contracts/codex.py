@@ -16,7 +16,7 @@ def entry(command: str, kind: EventKind) -> Json:
 HOST = Host(
     name="codex",
     title="Codex CLI",
-    source="codex-rs/hooks/schema/generated of Codex 0.146, 2026-11",
+    source="schemas of Codex CLI 0.171, 2026-11",
     home="~/.codex",
     home_variable="CODEX_HOME",
     settings="hooks.json",
@@ -33,6 +33,7 @@ HOST = Host(
     notes=additional_context,
     sessions="sessions",
     mcp_settings="config.toml",
+    project_mcp_settings=".codex/config.toml",
     mcp_table="mcp_servers",
     left_to_do="Codex skips hooks that you have not trusted: type /hooks in Codex, and trust those of nous.",
 )

@@ -1,17 +1,18 @@
-"""Define the host GitHub Copilot CLI."""
+"""Define the host GitHub Copilot CLI, from release 1.0.21 on."""
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, text_of
+from dataclasses import replace
+
+from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents, text_of
 
 _REASONS = {"complete": "exit", "user_exit": "exit", "error": "error"}
 
 
 def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
-    """Return the event of a payload, in either spelling of its fields."""
-    if payload.get("agent_id"):
-        return None
-    transcript = text_of(payload, "transcriptPath", "transcript_path")
-    reason = _REASONS.get(str(payload.get("reason")), "other")
-    return HostEvent(kind=kind, transcript=transcript, cwd=text_of(payload, "cwd"), reason=reason)
+    """Return the event of a payload. At a session's start and end it names no transcript, but the session."""
+    event, session = main_agents(kind, payload, reasons=_REASONS), text_of(payload, "session_id")
+    if event is None or event.transcript or session is None or "/" in session:
+        return event
+    return replace(event, transcript=str(HOST.folder / HOST.sessions / session / "events.jsonl"))
 
 
 def entry(command: str, kind: EventKind) -> Json:
@@ -21,29 +22,30 @@ def entry(command: str, kind: EventKind) -> Json:
 
 
 def notes(text: str) -> Json:
-    """Return notes as the SDK of Copilot expects them; some releases of its CLI ignore them."""
-    return {"additionalContext": text}
+    """Return notes in both forms: releases of Copilot differ in which one they read."""
+    return {"additionalContext": text, **additional_context(text)}
 
 
 HOST = Host(
     name="copilot",
     title="Copilot CLI",
-    source="types of @github/copilot-sdk 1.0.14, 2026-11",
+    source="bundle and hooks reference of Copilot CLI 1.0.102, 2026-11; events in PascalCase get fields in snake_case",
     home="~/.copilot",
     home_variable="COPILOT_HOME",
     settings="hooks/nous.json",
     project_settings=".github/hooks/nous.json",
     new_settings={"version": 1},
     hooks={
-        "sessionStart": EventKind.START,
-        "agentStop": EventKind.TURN,
-        "preCompact": EventKind.COMPACTING,
-        "sessionEnd": EventKind.END,
+        "SessionStart": EventKind.START,
+        "Stop": EventKind.TURN,
+        "PreCompact": EventKind.COMPACTING,
+        "SessionEnd": EventKind.END,
     },
     event_of=event_of,
     entry=entry,
     notes=notes,
     sessions="session-state",
     mcp_settings="mcp-config.json",
-    mcp_table="mcpServers",
+    project_mcp_settings=".mcp.json",
+    mcp_entry={"type": "local", "tools": ["*"]},
 )

@@ -1,20 +1,13 @@
 """Define the host Cursor."""
 
-from typing import cast
-
-from nous.hosts.base import EventKind, Host, HostEvent, Json, text_of
+from nous.hosts.base import EventKind, Host, HostEvent, Json, main_agents
 
 _REASONS = {"completed": "exit", "user_close": "exit", "window_close": "exit", "error": "error"}
 
 
 def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
     """Return the event of a payload; None for one of a background agent."""
-    if payload.get("is_background_agent"):
-        return None
-    roots = payload.get("workspace_roots")
-    first = next((root for root in cast("list[object]", roots) if isinstance(root, str)), None) if roots else None
-    reason = _REASONS.get(str(payload.get("reason")), "other")
-    return HostEvent(kind=kind, transcript=text_of(payload, "transcript_path"), cwd=first, reason=reason)
+    return main_agents(kind, payload, reasons=_REASONS)
 
 
 def entry(command: str, kind: EventKind) -> Json:
@@ -31,7 +24,7 @@ def notes(text: str) -> Json:
 HOST = Host(
     name="cursor",
     title="Cursor",
-    source="cursor.com/docs/agent/hooks, as reported for 3.13, 2026-11",
+    source="cursor.com/docs/hooks, read in copies of 2026-08 and 2026-09",
     home="~/.cursor",
     settings="hooks.json",
     project_settings=".cursor/hooks.json",
@@ -47,5 +40,5 @@ HOST = Host(
     notes=notes,
     sessions="projects",
     mcp_settings="mcp.json",
-    mcp_table="mcpServers",
+    project_mcp_settings=".cursor/mcp.json",
 )

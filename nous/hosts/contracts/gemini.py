@@ -19,7 +19,7 @@ def entry(command: str, kind: EventKind) -> Json:
 HOST = Host(
     name="gemini",
     title="Gemini CLI",
-    source="docs/hooks/reference.md of gemini-cli, 2026-11",
+    source="docs/hooks/reference.md of @google/gemini-cli-core 0.61.0, 2026-11",
     home="~/.gemini",
     settings="settings.json",
     project_settings=".gemini/settings.json",
@@ -35,5 +35,5 @@ HOST = Host(
     notes=additional_context,
     sessions="tmp",
     mcp_settings="settings.json",
-    mcp_table="mcpServers",
+    project_mcp_settings=".gemini/settings.json",
 )

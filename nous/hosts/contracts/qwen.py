@@ -11,7 +11,7 @@ def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
 
 
 def entry(command: str, kind: EventKind) -> Json:
-    """Return the settings of a hook. Timeouts are in milliseconds."""
+    """Return the settings of a hook. Newer releases read timeouts from 1,000 on as milliseconds, older ones all."""
     del kind
     return {"hooks": [{"type": "command", "name": "nous", "command": command, "timeout": 10_000}]}
 
@@ -19,8 +19,9 @@ def entry(command: str, kind: EventKind) -> Json:
 HOST = Host(
     name="qwen",
     title="Qwen Code",
-    source="docs/users/features/hooks.md of qwen-code, 2026-11",
+    source="bundle of Qwen Code 0.24.4, 2026-11",
     home="~/.qwen",
+    home_variable="QWEN_HOME",
     settings="settings.json",
     project_settings=".qwen/settings.json",
     new_settings={},
@@ -35,5 +36,5 @@ HOST = Host(
     notes=additional_context,
     sessions="projects",
     mcp_settings="settings.json",
-    mcp_table="mcpServers",
+    project_mcp_settings=".qwen/settings.json",
 )

@@ -45,9 +45,9 @@ class RedisAnchoredSummaries(StorePart):
         stored = self._ask("HGET", self._keys.anchors(scope), anchor_name(agent_id, session_id))
         return None if stored is None else _read(stored)
 
-    def latest(self, scope: Scope) -> StoredAnchoredSummary | None:
+    def of_scope(self, scope: Scope) -> Sequence[StoredAnchoredSummary]:
         stored: list[bytes] = self._ask("HVALS", self._keys.anchors(scope))
-        return max(map(_read, stored), key=lambda found: found.at, default=None)
+        return sorted(map(_read, stored), key=lambda found: found.at, reverse=True)
 
 
 def _read(stored: bytes) -> StoredAnchoredSummary:
