@@ -109,8 +109,10 @@ def show(text: bytes) -> None:
 def log(error: BaseException) -> None:
     """Record a failure where there may be no room for a line: the time of `hook.failed` needs none."""
     home = os.path.dirname(os.path.abspath(__file__))
-    os.utime(os.path.join(home, "spool", "hook.failed"))
-    with open(os.path.join(home, "hook.log"), "a", encoding="utf-8") as file:
+    try:
+        os.utime(os.path.join(home, "spool", "hook.failed"))
+    finally:
+        file = open(os.path.join(home, "hook.log"), "a", encoding="utf-8")
         file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv[1:3])}: {type(error).__name__}: {error}\n")
 
 

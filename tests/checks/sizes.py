@@ -14,7 +14,13 @@ ROOT = Path(__file__).parents[2]
 FRAGMENT = 40
 """Lines below which a module is a fragment. Plug-ins and `__init__` modules are exempt."""
 
-PLUG_INS = ("nous/transcript/readers", "nous/excerpt/strategies", "nous/llm/providers", "nous/hosts/contracts", "workers")
+PLUG_INS = (
+    "nous/transcript/readers",
+    "nous/excerpt/strategies",
+    "nous/llm/providers",
+    "nous/hosts/contracts",
+    "workers",
+)
 
 
 class Size(NamedTuple):

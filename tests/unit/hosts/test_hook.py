@@ -1,0 +1,189 @@
+"""The hook: it spools, prints what was prepared, and is never noticed."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from nous.domain.errors import BadInput
+from nous.domain.scope import Scope
+from nous.hosts import hook
+from nous.hosts.spool import FAILED, Spool, SpooledHook
+from nous.services.notes_folder import NotesFolder
+from nous.services.workspace import workspace_of
+
+START = {"session_id": "5f1c-22", "transcript_path": "/t.jsonl", "cwd": "/", "hook_event_name": "SessionStart"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A data directory as `nous install` prepares it."""
+    home = tmp_path / "data"
+    for folder in ("spool", "context"):
+        (home / folder).mkdir(parents=True)
+    shutil.copyfile(hook.__file__, home / "hook.py")
+    (home / "spool" / FAILED).touch()
+    os.utime(home / "spool" / FAILED, (0, 0))
+    return home
+
+
+def ran(home: Path, *arguments: str, payload: bytes, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-I", "-S", str(home / "hook.py"), *arguments]
+    return subprocess.run(command, input=payload, capture_output=True, check=False, env=os.environ | environment)
+
+
+def was_not_noticed(result: subprocess.CompletedProcess[bytes]) -> bool:
+    return (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+
+
+def test_it_spools_what_it_gets(home: Path) -> None:
+    assert was_not_noticed(ran(home, "claude-code", "SessionEnd", payload=json.dumps(START).encode()))
+
+    [file] = Spool(home / "spool").waiting()
+    spooled = SpooledHook.read(file.read_bytes())
+    assert (spooled.host, spooled.event, spooled.payload) == ("claude-code", "SessionEnd", START)
+    assert (file.stat().st_mode & 0o777, abs(spooled.received_at / 1e9 - file.stat().st_mtime) < 60) == (0o600, True)
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        (b"", "no JSON"),
+        (b"{", "no JSON"),
+        (b"[]", "no JSON object"),
+        (b"\xff\x00", "no JSON"),
+        (b'"' + b"x" * (hook.LIMIT - 1), "no JSON"),
+        (b"x" * (hook.LIMIT + 1), "larger than"),
+        (b"x" * (5 * hook.LIMIT), "larger than"),
+    ],
+)
+def test_garbage_is_spooled_for_the_count_and_nothing_is_printed(home: Path, payload: bytes, reason: str) -> None:
+    assert was_not_noticed(ran(home, "claude-code", "SessionStart", "--notes", payload=payload))
+
+    [file] = Spool(home / "spool").waiting()
+    with pytest.raises(BadInput, match=reason):
+        SpooledHook.read(file.read_bytes())
+
+
+@pytest.mark.parametrize("cut", [0, 5, 40, -1])
+def test_a_torn_file_is_refused(home: Path, cut: int) -> None:
+    ran(home, "claude-code", "SessionEnd", payload=json.dumps(START).encode())
+    [file] = Spool(home / "spool").waiting()
+
+    with pytest.raises(BadInput):
+        SpooledHook.read(file.read_bytes()[:cut])
+
+
+def test_two_hundred_hooks_at_once_leave_two_hundred_files(home: Path) -> None:
+    payloads = [json.dumps(START | {"session_id": f"s{number}"}).encode() for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda payload: ran(home, "claude-code", "SessionEnd", payload=payload), payloads))
+
+    names = [SpooledHook.read(file.read_bytes()).payload["session_id"] for file in Spool(home / "spool").waiting()]
+    assert sorted(names) == sorted(f"s{number}" for number in range(200))
+
+
+def test_an_agent_does_not_notice_a_disk_without_room_but_nous_does(home: Path) -> None:
+    spool = Spool(home / "spool")
+    assert spool.failed_at() is None
+    full = f"ulimit -f 0; exec {sys.executable} -I -S {home / 'hook.py'} claude-code SessionEnd"
+
+    result = subprocess.run(["sh", "-c", full], input=b"{}" * 5000, capture_output=True, check=False)
+
+    assert was_not_noticed(result)
+    assert spool.failed_at() is not None
+    assert [path.name for path in spool.folder.iterdir()] == [FAILED]
+
+
+def test_an_agent_does_not_notice_that_nothing_is_installed_any_more(home: Path) -> None:
+    shutil.rmtree(home / "spool")
+
+    assert was_not_noticed(ran(home, "claude-code", "SessionEnd", payload=b"{}"))
+    assert "FileNotFoundError" in (home / "hook.log").read_text()
+
+
+def test_it_does_nothing_if_it_is_told_to(home: Path) -> None:
+    assert was_not_noticed(ran(home, "claude-code", "SessionEnd", payload=b"{}", NOUS_DISABLED="1"))
+    assert Spool(home / "spool").waiting() == []
+
+
+Start = Callable[..., bytes]
+
+
+@pytest.fixture
+def start(home: Path) -> Start:
+    """Runs the hook at a session's start in a folder, and returns what it prints."""
+
+    def run(cwd: Path, host: str = "claude-code", **payload: object) -> bytes:
+        about = START | {"cwd": str(cwd)} | payload
+        result = ran(home, host, "SessionStart", "--notes", payload=json.dumps(about).encode())
+        assert (result.returncode, result.stderr) == (0, b"")
+        return result.stdout
+
+    return run
+
+
+def prepared(home: Path, folder: Path, **notes: bytes) -> Scope:
+    """Keep notes ready for the workspace of *folder*, by host."""
+    workspace = workspace_of(folder)
+    NotesFolder(home / "context").see(workspace)
+    NotesFolder(home / "context").put(workspace.scope, {name.replace("_", "-"): text for name, text in notes.items()})
+    return workspace.scope
+
+
+def repository(folder: Path) -> Path:
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def test_notes_of_a_repository_are_printed_in_all_of_its_folders(home: Path, tmp_path: Path, start: Start) -> None:
+    shop = repository(tmp_path / "shop")
+    prepared(home, shop, claude_code=b"claude's", codex=b"codex's")
+
+    assert start(shop) == start(shop / "src" / "deep") == b"claude's"
+    assert start(shop, "codex") == b"codex's"
+    assert start(tmp_path) == start(shop, "gemini") == b""
+
+
+def test_notes_of_a_session_that_was_compacted_go_first(home: Path, tmp_path: Path, start: Start) -> None:
+    shop = repository(tmp_path / "shop")
+    scope = prepared(home, shop)
+    NotesFolder(home / "context").put(scope, {"claude-code": b"any", "5f1c-22.claude-code": b"mine"})
+
+    assert start(shop) == b"mine"
+    assert (
+        start(shop, session_id="other") == start(shop, session_id="../5f1c-22") == start(shop, session_id=5) == b"any"
+    )
+
+
+def test_projects_never_mix(home: Path, tmp_path: Path, start: Start) -> None:
+    outer = repository(tmp_path / "home")
+    prepared(home, outer, claude_code=b"outer")
+    inner = repository(outer / "inner")
+    own = outer / "own"
+    own.mkdir()
+    (own / ".nous.toml").write_text('scope = "own"')
+
+    assert start(inner) == start(inner / "src") == start(own) == b""
+    assert start(outer / "docs") == b"outer"
+
+
+def test_notes_of_a_folder_without_a_repository_are_for_it_alone(home: Path, tmp_path: Path, start: Start) -> None:
+    prepared(home, tmp_path, claude_code=b"notes")
+
+    assert start(tmp_path) == b"notes"
+    assert start(tmp_path / "below") == b""
+
+
+def test_sub_agents_and_claude_hooks_run_by_cursor_get_no_notes(home: Path, tmp_path: Path, start: Start) -> None:
+    prepared(home, tmp_path, claude_code=b"claude's", cursor=b"cursor's")
+
+    assert start(tmp_path, agent_id="a1") == start(tmp_path, is_background_agent=True) == b""
+    assert start(tmp_path, cursor_version="3") == b""
+    assert start(tmp_path, "cursor", cursor_version="3", cwd=None, workspace_roots=[str(tmp_path)]) == b"cursor's"
