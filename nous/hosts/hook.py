@@ -112,8 +112,9 @@ def log(error: BaseException) -> None:
     try:
         os.utime(os.path.join(home, "spool", "hook.failed"))
     finally:
-        file = open(os.path.join(home, "hook.log"), "a", encoding="utf-8")
-        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv[1:3])}: {type(error).__name__}: {error}\n")
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv[1:3])}: {type(error).__name__}: {error}\n"
+        with open(os.path.join(home, "hook.log"), "a", encoding="utf-8") as file:
+            file.write(line)
 
 
 if __name__ == "__main__":

@@ -60,14 +60,11 @@ def test_a_host_tells_of_every_moment_of_a_session(host: Host) -> None:
     assert sorted(host.hooks.values()) == sorted(EventKind)
 
 
-PRINTED = {
-    "claude-code": b'{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"a \\"b\\"\\n\xc3\xa4"}}',
-    "codex": b'{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"a \\"b\\"\\n\xc3\xa4"}}',
-    "copilot": b'{"additionalContext":"a \\"b\\"\\n\xc3\xa4",'
-    b'"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"a \\"b\\"\\n\xc3\xa4"}}',
-    "cursor": b'{"additional_context":"a \\"b\\"\\n\xc3\xa4"}',
-    "gemini": b'{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"a \\"b\\"\\n\xc3\xa4"}}',
-    "qwen": b'{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"a \\"b\\"\\n\xc3\xa4"}}',
+TEXT = b'"a \\"b\\"\\n\xc3\xa4"'
+NESTED = b'"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":%s}' % TEXT
+PRINTED = dict.fromkeys(NAMES, b"{%s}" % NESTED) | {
+    "copilot": b'{"additionalContext":%s,%s}' % (TEXT, NESTED),
+    "cursor": b'{"additional_context":%s}' % TEXT,
 }
 
 
