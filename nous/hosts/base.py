@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -65,7 +64,7 @@ class Host:
     mcp_entry: Json = field(default_factory=dict[str, Any])
     left_to_do: str = ""
 
-    @cached_property
+    @property
     def folder(self) -> Path:
         """The folder of its settings and sessions, for this user."""
         named = os.environ.get(self.home_variable) if self.home_variable else None
