@@ -58,16 +58,18 @@ class LlmStack:
     fact_extractor: LlmFactExtractor
     adjudicator: Adjudicator | None = None
     problem: Misconfigured | None = None
+    address: str = ""
 
 
 def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, clock: Clock) -> LlmStack:
     """Build the configured model with its prompts; without a usable one there is no summarizer."""
     summarizer = problem = None
+    address = ""
     try:
         if name := settings.background_model:
             endpoint = _endpoint(name, settings.llm, structured=settings.llm.structured)
             remote = HttpModel(endpoint, clock=clock)
-            summarizer = _summarizer(remote, settings, stores, clock=clock)
+            summarizer, address = _summarizer(remote, settings, stores, clock=clock), remote.address
         prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
     except Misconfigured as error:
         summarizer, prompt, problem = None, built_in("anchored"), error
@@ -82,6 +84,7 @@ def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, cloc
         if model and settings.dedup.ask_model
         else None,
         problem=problem,
+        address=address,
     )
 
 

@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -89,8 +89,16 @@ def producer_of(container: Container) -> Producer:
 _log = structlog.stdlib.get_logger(__name__)
 
 
-def watcher(container: Container, *, told: Told, upload: bool = False, dry_run: bool = False) -> FolderWatcher:
-    """Return the watcher that publishes sessions from the configured folders.
+def watcher(
+    container: Container,
+    folders: Iterable[Path],
+    *,
+    told: Told,
+    upload: bool = False,
+    dry_run: bool = False,
+    after: float = 0.0,
+) -> FolderWatcher:
+    """Return the watcher that publishes sessions from *folders* that were written after the time *after*.
 
     With *upload* it uploads the contents of the files, too. For a *dry_run* it reports what it would publish, but reads
     no file and stores nothing.
@@ -98,10 +106,10 @@ def watcher(container: Container, *, told: Told, upload: bool = False, dry_run: 
     settings = container.settings.watch
     scope, host = Scope.parse(settings.scope or "default"), socket.gethostname()
     return FolderWatcher(
-        [WatchedFolder(scope, host, folder.resolve()) for folder in dict.fromkeys(settings.folders)],
+        [WatchedFolder(scope, host, folder.resolve()) for folder in dict.fromkeys(folders)],
         watched=RedisFolderState(container.client, container.store_keys, bus_keys=container.bus_keys),
         hand_over=None if dry_run else _publishing(container, upload=upload),
-        rules=WatchRules(idle=container.settings.sessions.idle, since=settings.since),
+        rules=WatchRules(idle=container.settings.sessions.idle, since=settings.since, after=after),
         clock=time.time,
         interval=settings.interval,
         told=told,

@@ -16,8 +16,9 @@ from nous.app.container import Container
 from nous.app.services import watcher
 from nous.app.worker_process import worker_process
 from nous.cli.framework import INTERRUPTED, App
+from nous.cli.install import installer_of
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
-from nous.hosts.loops import notes_refresher, spool_drain
+from nous.hosts.loops import notes_refresher, session_sweepers, spool_drain
 from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.redis_server.client import address, embedded_directory, masked
 from nous.redis_server.data_dir import held
@@ -66,8 +67,9 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
 def up(app: App) -> None:
     """Run everything on this machine: every worker, and the embedded server if configured.
 
-    It also publishes the sessions that hooks have reported, and sweeps the configured folders (watch.folders) for those
-    that no hook has. The server keeps running when this ends, so that producers can continue. `nous down` stops it.
+    It also publishes the sessions that hooks have reported. For those that no hook has, it sweeps the configured
+    folders (watch.folders), and the sessions of hosts with hooks (`nous install`). The server keeps running when this
+    ends, so that producers can continue. `nous down` stops it.
     """
     directory = app.settings.data_dir
     container = app.container
@@ -81,8 +83,9 @@ def up(app: App) -> None:
                 f"nous is already up in {directory}: `nous status` shows it, and `nous worker NAME` adds to it"
             ) from None
         click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(container.workers))}; Ctrl-C stops")
-        sweeping = [watcher(container, told=SweepLog())] if container.settings.watch.folders else []
-        hooks: list[Loop] = [spool_drain(container), notes_refresher(container)]
+        folders = container.settings.watch.folders
+        sweeping = [watcher(container, folders, told=SweepLog())] if folders else []
+        hooks = [spool_drain(container), notes_refresher(container), *session_sweepers(container, installer_of(app))]
         _run(container, sorted(container.workers), app, also=[*sweeping, *hooks])
     if embedded_directory(app.settings):
         click.echo("stopped; the server keeps running until `nous down`")

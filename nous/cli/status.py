@@ -19,6 +19,7 @@ from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import SessionStatus
+from nous.hosts.spool import Spool
 from nous.jobs.rq.worker_stats import dispatched, queues_of, workers_seen
 from nous.llm.base import Failure
 from nous.redis_server.safety_check import write_trouble
@@ -134,6 +135,7 @@ def _report(container: Container) -> dict[str, Any]:
         "unattended": sorted(name for name in wanted if container.job_names.own(name) not in attended),
         "model": model_report(container),
         "cannot_write": write_trouble(container.client),
+        "hooks": Spool(container.settings.data_dir / "spool").report(),
     }
 
 
@@ -194,7 +196,14 @@ def headline(report: Report, sessions: int, facts: int | None) -> str:
     total = report["total"]
     known = "" if facts is None else f", {counted(facts, 'fact')}"
     waiting = sum(each["waiting"] or 0 for each in report["streams"])
-    left = {"waiting": waiting, "in flight": total["in_flight"], "dead": report["dead"], "parked": report["parked"]}
+    hooks = report["hooks"]["waiting"]
+    left = {
+        "reported by hooks": hooks,
+        "waiting": waiting,
+        "in flight": total["in_flight"],
+        "dead": report["dead"],
+        "parked": report["parked"],
+    }
     states = ", ".join(f"{count:,} {state}" for state, count in left.items() if count)
     return f"{counted(sessions, 'session')}{known}: {states or 'all done'}"
 
@@ -246,6 +255,8 @@ def verdict(report: Report) -> list[str]:
     if report["workers"] and report["unattended"]:
         names = report["unattended"]
         found.append(f"work waits for {', '.join(names)}, and no process dispatches it: nous worker {' '.join(names)}")
+    if report["hooks"]["rejected"] or report["hooks"]["failed_at"]:
+        found.append("hooks reported what could not be published, or failed: `nous doctor` says which, and why")
     if report["dead"]:
         found.append("events are dead: `nous dead-letters list` says which, and why")
     for name, row in report["groups"].items():

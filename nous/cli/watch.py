@@ -61,7 +61,7 @@ def watch(
             say(last := str(sweep))
         journal(sweep)
 
-    sweeper = watcher(container, told=report, upload=upload, dry_run=dry_run)
+    sweeper = watcher(container, settings.watch.folders, told=report, upload=upload, dry_run=dry_run)
     if once or dry_run:
         sweep = sweeper.sweep()
         if as_json:

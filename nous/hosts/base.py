@@ -43,6 +43,7 @@ class Host:
     in it, `project_settings` and `project_mcp_settings` in a project. `hooks` has the kind of each of its events that
     nous is told of. `event_of` reads a payload, and returns None if nothing follows from it. `entry` is the entry of a
     command in the settings, below `hooks` and the event, and `notes` wraps notes as it expects them on standard output.
+    `is_trusted` says by the content of a TOML file `mcp_settings` whether it runs the hooks of a settings file.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Host:
     mcp_table: str = "mcpServers"
     mcp_entry: Json = field(default_factory=dict[str, Any])
     left_to_do: str = ""
+    is_trusted: Callable[[Json, str], bool] = lambda _, __: True
 
     @property
     def folder(self) -> Path:

@@ -63,9 +63,8 @@ class Installer:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(hook.__file__, self.script)
         failed = self.home / "spool" / FAILED
-        if not failed.exists():
-            failed.touch(mode=0o600)
-            os.utime(failed, (0, 0))
+        failed.touch(mode=0o600)
+        os.utime(failed, (0, 0))
 
     def installation(self, host: Host, *, project: Path | None = None, mcp: bool = False) -> list[FileChange]:
         """Return the changes that add the hook, and the MCP server if asked for; none if all is there."""
@@ -119,6 +118,18 @@ class Installer:
         if change.before is not None:
             shutil.copymode(target, part)
         part.replace(target)
+
+    def has_hooks(self, host: Host) -> bool:
+        """Return whether the settings of this user run the hook at every event."""
+        with suppress(BadInput):
+            return not self.installation(host)
+        return False
+
+    def installed_at(self, host: Host) -> float | None:
+        """Return when the hook was added to the settings of this user; None if it was not."""
+        with suppress(FileNotFoundError):
+            return self._record_of(_settings(host, None)).stat().st_mtime
+        return None
 
     def _with_hooks(self, text: str, host: Host) -> str:
         settings = parsed(text)

@@ -1,11 +1,16 @@
 """Build the loops that take in what hooks have spooled, and keep notes ready for them."""
 
+from collections.abc import Iterator
+
 from nous.app.container import Container
-from nous.app.services import producer_of
+from nous.app.services import producer_of, watcher
 from nous.domain.scope import Scope
 from nous.hosts import hosts
+from nous.hosts.drain import SpoolDrain
+from nous.hosts.install import Installer
 from nous.hosts.notes import Notes, NotesRefresher, session_notes
-from nous.hosts.spool import Spool, SpoolDrain
+from nous.hosts.spool import Spool
+from nous.services.folder_watch import FolderWatcher, SweepLog
 from nous.services.notes_folder import NotesFolder
 
 _SPOOL_INTERVAL = 1.0  # seconds; a look at an empty folder takes some microseconds
@@ -25,6 +30,18 @@ def spool_drain(container: Container) -> SpoolDrain:
         hosts=hosts(),
         interval=_SPOOL_INTERVAL,
     )
+
+
+def session_sweepers(container: Container, installer: Installer) -> Iterator[FolderWatcher]:
+    """Yield a sweep of the sessions of each host that has the hook: an agent that is killed runs none.
+
+    Sessions from before the installation are left alone.
+    """
+    for host in hosts().values():
+        folder, installed_at = host.folder / host.sessions, installer.installed_at(host)
+        if installed_at is None or not folder.is_dir():
+            continue
+        yield watcher(container, [folder], told=SweepLog(), after=installed_at)
 
 
 def notes_refresher(container: Container) -> NotesRefresher:

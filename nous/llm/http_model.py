@@ -19,6 +19,7 @@ class HttpModel:
         self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
         self.id = self._endpoint.id
+        self.address = self._endpoint.base_url or ""
         self._transport = Transport(self._endpoint, clock=clock)
 
     def ask(self, question: Question, /) -> Reply:

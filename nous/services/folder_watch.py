@@ -52,10 +52,11 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """A session is over after *idle* seconds, and past after *since*."""
+    """A session is over after *idle* seconds, and past after *since*, or if not written since the time *after*."""
 
     idle: float
     since: float
+    after: float = 0.0
 
 
 class FileOutcome(StrEnum):
@@ -83,7 +84,7 @@ def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rul
     age = found.age(now)
     if -_DAY <= age < rules.idle:
         return FileOutcome.GOING
-    return FileOutcome.PAST if age > rules.since else None
+    return FileOutcome.PAST if age > rules.since or found.mtime_ns < rules.after * 1e9 else None
 
 
 def lane_of(found: SessionFile, now: float) -> Priority:

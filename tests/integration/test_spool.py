@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from nous.domain.events import SessionCompacting, SessionEnded, SessionTouched
 from nous.domain.scope import Scope
 from nous.hosts import hosts
 from nous.hosts.base import EventKind, Host, HostEvent, Json
+from nous.hosts.drain import SpoolDrain
 from nous.hosts.hook import MAGIC
-from nous.hosts.spool import Spool, SpoolDrain
+from nous.hosts.spool import Spool
 from nous.services.notes_folder import NotesFolder
 
 TEXT = "User: Which port does billing use?\n\nAssistant: Billing listens on port 9017.\n"
@@ -59,16 +60,16 @@ class Place:
         return path
 
     def events(self, kind: type[Any]) -> list[Any]:
-        streams = self.container.client.keys(f"nous:events:{kind.type}*")
-        entries = [entry for stream in streams for entry in self.container.client.xrange(stream)]
-        return [json.loads(fields[b"event"]) for _, fields in entries]
+        client: Any = self.container.client
+        entries = [fields for stream in client.keys(f"nous:events:{kind.type}*") for _, fields in client.xrange(stream)]
+        return [json.loads(fields[b"event"]) for fields in entries]
 
     def reasons(self) -> list[str]:
         return [path.with_suffix(".why").read_text() for path in self.spool.rejected()]
 
 
 @pytest.fixture
-def place(container: Container, tmp_path: Path) -> Iterator[Place]:
+def place(container: Container, tmp_path: Path) -> Place:
     return Place(container, tmp_path)
 
 
@@ -173,7 +174,7 @@ def test_a_defect_in_a_plug_in_stops_no_other_file(place: Place) -> None:
         raise ZeroDivisionError(f"{kind} {payload}")
 
     known = dict(hosts())
-    known["broken"] = Host(**{**vars(known["codex"]), "name": "broken", "event_of": broken})
+    known["broken"] = replace(known["codex"], name="broken", event_of=broken)
     place.put("SessionEnd", "broken", at=1)
     place.put("SessionEnd", at=2, transcript_path=str(place.transcript()))
 

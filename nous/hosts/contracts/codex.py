@@ -1,5 +1,7 @@
 """Define the host Codex CLI, from release 0.146 on."""
 
+from typing import cast
+
 from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents
 
 
@@ -11,6 +13,14 @@ def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
 def entry(command: str, kind: EventKind) -> Json:
     """Return the settings of a hook. At a session's end Codex warns of other timeouts than 3 seconds."""
     return {"hooks": [{"type": "command", "command": command, "timeout": 3 if kind is EventKind.END else 10}]}
+
+
+def is_trusted(config: Json, hooks: str) -> bool:
+    """Return whether each event of nous in the file *hooks* has an entry in the state of hooks."""
+    stored = config.get("hooks")
+    state = cast("Json", stored).get("state") if isinstance(stored, dict) else None
+    events = {str(key).removeprefix(f"{hooks}:").partition(":")[0] for key in cast("Json", state or {})}
+    return {"session_start", "stop", "pre_compact", "session_end"} <= events
 
 
 HOST = Host(
@@ -36,4 +46,5 @@ HOST = Host(
     project_mcp_settings=".codex/config.toml",
     mcp_table="mcp_servers",
     left_to_do="Codex skips hooks that you have not trusted: type /hooks in Codex, and trust those of nous.",
+    is_trusted=is_trusted,
 )
