@@ -9,6 +9,8 @@ import nous
 from nous.domain.errors import NousError
 
 _Result = TypeVar("_Result")
+_LONGEST_QUERY = 2_000
+"""Characters. Searching for a megabyte that a user has pasted takes seconds."""
 
 
 class HostMemory:
@@ -22,7 +24,7 @@ class HostMemory:
         self._level = logging.WARNING
 
     def notes(self, query: str) -> str:
-        return self._attempt(lambda: nous.context(query, **self._options), "")
+        return self._attempt(lambda: nous.context(query[:_LONGEST_QUERY], **self._options), "")
 
     def publish(self, session: Path | Sequence[Mapping[str, Any]], name: str, *, compacting: bool = False) -> None:
         """Publish the session *name* as it is now; grown, it becomes a new version of itself."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from agents import Agent, ModelResponse, RunContextWrapper, RunHooks
 
@@ -53,14 +54,16 @@ class MemoryHooks(RunHooks[Any]):
 
 
 def with_notes(instructions: str | Instructions = "", *, scope: str | None = None) -> Instructions:
-    """Return instructions of an agent that end with notes on what the user asks."""
+    """Return instructions of an agent that end with notes, the same throughout a run."""
     memory = HostMemory(scope)
+    known = WeakKeyDictionary[Context, str]()
 
     async def instruct(context: Context, agent: Agent[Any]) -> str:
         given = instructions(context, agent) if callable(instructions) else instructions
         own = await given if isawaitable(given) else given
-        asked = [text_of(item.get("content")) for item in context.turn_input if item.get("role") == "user"]
-        notes = await asyncio.to_thread(memory.notes, asked[-1] if asked else "")
-        return "\n\n".join(filter(None, (own, notes)))
+        if context not in known:
+            asked = [text_of(item.get("content")) for item in context.turn_input if item.get("role") == "user"]
+            known[context] = await asyncio.to_thread(memory.notes, asked[-1] if asked else "")
+        return "\n\n".join(filter(None, (own, known[context])))
 
     return instruct
