@@ -90,7 +90,8 @@ def test_a_thread_is_one_session_that_grows(invoke: Invoke) -> None:
 def test_without_a_thread_a_conversation_that_the_program_keeps_is_one_session() -> None:
     agent = agent_of(model_saying("It is 9017.", "Bye."), "shop")
 
-    before = agent.invoke(messages(QUESTION))["messages"]
+    asked = HumanMessage(QUESTION, additional_kwargs={"not": object()})  # JSON
+    before = agent.invoke({"messages": [asked]})["messages"]
     agent.invoke({"messages": [*before, HumanMessage("Thanks.")]})
 
     first, second = ends()

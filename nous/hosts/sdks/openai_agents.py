@@ -12,7 +12,6 @@ from agents import Agent, ModelResponse, RunContextWrapper, RunHooks
 
 from nous.hosts.sdks.memory import HostMemory
 from nous.transcript.parsing.blocks import text_of
-from nous.transcript.parsing.fields import text_at
 from nous.transcript.parsing.values import as_object
 from nous.transcript.readers.openai_responses import fingerprint
 
@@ -48,7 +47,7 @@ class MemoryHooks(RunHooks[Any]):
         self._items += map(as_object, response.to_input_items())
 
     async def on_agent_end(self, context: Context, agent: Agent[Any], output: object) -> None:
-        if self._items and text_at(self._items[-1], "type").endswith("_call"):  # its result ends the run
+        if self._items and self._items[-1].get("type") == "function_call":  # its result is the answer
             self._items.append({"role": "assistant", "content": str(output)})
         await asyncio.to_thread(self._memory.publish, tuple(self._items), self._session_id)
 
@@ -62,8 +61,8 @@ def with_notes(instructions: str | Instructions = "", *, scope: str | None = Non
         given = instructions(context, agent) if callable(instructions) else instructions
         own = await given if isawaitable(given) else given
         if context not in known:
-            asked = [text_of(item.get("content")) for item in context.turn_input if item.get("role") == "user"]
-            known[context] = await asyncio.to_thread(memory.notes, asked[-1] if asked else "")
+            asked = [item.get("content") for item in map(as_object, context.turn_input) if item.get("role") == "user"]
+            known[context] = await asyncio.to_thread(memory.notes, text_of(asked[-1]) if asked else "")
         return "\n\n".join(filter(None, (own, known[context])))
 
     return instruct
