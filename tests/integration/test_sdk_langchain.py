@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("langchain", reason="langchain comes with nous[dev]")
 
+from builders.command_line import Nous
 from builders.sdks import RULE, ends, learned_of, said
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
@@ -115,8 +116,9 @@ def test_an_agent_runs_without_a_server_and_says_so_once(invoke: Invoke, caplog:
     [None, "Be brief.", SystemMessage([{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}])],
     ids=["no prompt", "a text", "blocks"],
 )
-@pytest.mark.usefixtures("own_process")
-def test_notes_end_the_system_prompt_of_a_thread_and_teach_nothing(prompt: Any, directory: Path) -> None:
+def test_notes_end_the_system_prompt_of_a_thread_and_teach_nothing(
+    prompt: Any, own_process: Nous, directory: Path
+) -> None:
     def run() -> str:
         model = model_saying("We do it as usual.", "Bye.")
         agent = agent_of(model, "town", system_prompt=prompt, checkpointer=InMemorySaver())
@@ -127,6 +129,7 @@ def test_notes_end_the_system_prompt_of_a_thread_and_teach_nothing(prompt: Any, 
             assert "nous_notes" not in state
             assert [message.type for message in model.last].count("system") == 1
             given.append(model.last[0].text)
+            own_process("facts", "learn", "--scope", "town", "--session", "tue", stdin='"The canteen opens at noon"')
             if isinstance(prompt, SystemMessage):
                 assert model.last[0].content[0] == prompt.content[0]
         assert given[0] == given[1]

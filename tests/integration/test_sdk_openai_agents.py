@@ -48,9 +48,10 @@ def ask(agent: Agent[Any], text: str, hooks: MemoryHooks, **options: Any) -> str
 def test_a_conversation_is_published_whole_and_again_as_it_grows(own_id: str) -> None:
     agent = agent_saying("It is 9017.", "It is 9017.", own_id=own_id)
     session = SQLiteSession("thread-1")
+    hooks = MemoryHooks(session.session_id, scope="shop")
 
-    for text in (QUESTION, "Again?"):
-        ask(agent, text, MemoryHooks(session.session_id, scope="shop"), session=session)
+    for _ in range(2):
+        ask(agent, QUESTION, hooks, session=session)
     session.close()
 
     first, second = ends()
@@ -58,7 +59,7 @@ def test_a_conversation_is_published_whole_and_again_as_it_grows(own_id: str) ->
         ("thread-1", "default/default/shop")
     ] * 2
     assert said(first) == FIRST_RUN
-    assert said(second) == [*FIRST_RUN, ("user", "Again?"), ("assistant", "It is 9017.")]
+    assert said(second) == [*FIRST_RUN, ("user", QUESTION), ("assistant", "It is 9017.")]
 
 
 @pytest.mark.parametrize("is_repeated", [True, False], ids=["the program", "the provider"])
