@@ -59,6 +59,16 @@ def about_its_session(request: Request) -> str:
     )
 
 
+def talkative(request: Request) -> str:
+    """Say all that was shown as facts."""
+    lines = [line for line in request.user.splitlines() if line.strip()][:10]
+    facts = [
+        {"text": line[:900], "category": "rule", "subject": "", "confidence": 0.9, "turns": [1], "event_date": None}
+        for line in lines
+    ]
+    return answer(title="A session", summary=" ".join(lines)[:4000], key_points=lines[:9], candidate_facts=facts)
+
+
 @contextmanager
 def running(directory: Path, answers: Callable[[Request], str]) -> Generator["Town"]:
     """A town whose model gives *answers*; its server is stopped in the end."""

@@ -6,10 +6,8 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.answers import answer
 from builders.command_line import Nous, command_line
-from builders.model_server import Request
-from builders.town import HERE, running
+from builders.town import HERE, running, talkative
 from builders.transcripts import FORMATS, samples_of
 
 from nous.cli.facts import teach
@@ -93,16 +91,6 @@ def texts(entry: Entry) -> tuple[str, ...]:
 
 def spoken(transcript: Transcript) -> list[str]:
     return [" ".join(entry.text.split()) for entry in transcript if entry.kind is Kind.USER]
-
-
-def talkative(request: Request) -> str:
-    """Say all that was shown as facts."""
-    lines = [line for line in request.user.splitlines() if line.strip()][:10]
-    facts = [
-        {"text": line[:900], "category": "rule", "subject": "", "confidence": 0.9, "turns": [1], "event_date": None}
-        for line in lines
-    ]
-    return answer(title="A session", summary=" ".join(lines)[:4000], key_points=lines[:9], candidate_facts=facts)
 
 
 def test_sessions_with_injected_blocks_teach_and_confirm_nothing_of_them(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from builders.command_line import Nous, command_line
 from builders.town import Town, about_its_session, running
 
-from nous.app.container import Container, build
+from nous.app.container import Container, build, default_container
 from nous.redis_server import embedded
 from nous.settings.model import Settings
 
@@ -44,3 +44,22 @@ def town(directory: Path) -> Iterator[Town]:
 @pytest.fixture
 def nous(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
     return command_line(directory, monkeypatch)
+
+
+@pytest.fixture
+def own_process(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> Iterator[Nous]:
+    """The functions of `nous`, as a program calls them that uses the test's data directory alone."""
+    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
+    monkeypatch.setenv("LANGSMITH_TRACING", "false")
+    default_container.cache_clear()
+    yield nous
+    if default_container.cache_info().currsize:
+        default_container().close()
+    default_container.cache_clear()
+
+
+@pytest.fixture
+def no_server(own_process: Nous, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
+    """The same, with a server that does not answer."""
+    monkeypatch.setenv("NOUS_REDIS_URL", f"unix://{directory}/nothing.sock")
+    return own_process

@@ -22,6 +22,8 @@ _NO_CALLS = frozenset(marks("openai_responses", "no_calls"))
 _FOUND = ("filename", "title", "url", "text", "logs")
 _MOST = 0.5
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
+_NO_ID = "__fake_id__"
+"""The id that the Agents SDK gives to every item of a provider without ids."""
 
 
 def _confidence(sample: Sample) -> float:
@@ -65,7 +67,11 @@ def _is_codex(record: JsonObject) -> bool:
     return "record_type" in record or ("instructions" in record and "timestamp" in record and "type" not in record)
 
 
-def _fingerprint(item: JsonObject) -> str:
+def _id_of(item: JsonObject) -> str:
+    return text_at(item, "id").replace(_NO_ID, "")
+
+
+def fingerprint(item: JsonObject) -> str:
     """Return a digest that repetitions of an item share; empty for reasoning."""
     kind = text_at(item, "type") or "message"
     if kind == "reasoning":
@@ -132,7 +138,7 @@ class _Session(CodexReading):
         is_continued = value.get("previous_response_id") or value.get("conversation")
         known = {} if is_continued else dict(self.emitted)
         for item in items:
-            mark = _fingerprint(item)
+            mark = fingerprint(item)
             if known.get(mark, 0):
                 known[mark] -= 1
                 self.notes.skip("repeated item")
@@ -140,10 +146,10 @@ class _Session(CodexReading):
                 yield from self._item(item, record)
 
     def _item(self, item: JsonObject, record: Record) -> Iterator[Draft]:
-        kind, own = text_at(item, "type") or "message", text_at(item, "id")
+        kind, own = text_at(item, "type") or "message", _id_of(item)
         if own and self.is_repeated(f"{kind} {own}", "repeated item"):
             return
-        if mark := _fingerprint(item):
+        if mark := fingerprint(item):
             self.emitted[mark] = self.emitted.get(mark, 0) + 1
         place = self._place(item, record)
         if kind == "message" and text_at(item, "role") in {"system", "developer"}:
@@ -161,7 +167,7 @@ class _Session(CodexReading):
 
     def _place(self, item: JsonObject, record: Record) -> RecordPlace:
         self.items += 1
-        own = text_at(item, "id") or f"message-{self.items}"
+        own = _id_of(item) or f"message-{self.items}"
         return RecordPlace(own, record.line, record.offset, parse_time(item.get("created_at")))
 
 
