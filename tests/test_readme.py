@@ -185,7 +185,7 @@ def test_its_sentences_need_no_second_reading(page: Page) -> None:
 )
 def test_its_python_runs(page: Page, tmp_path: Path) -> None:
     for module in page.needs:
-        pytest.importorskip(module, reason=f"{module} comes with nous[dev]")
+        pytest.importorskip(module, reason=f"{module} comes with nous-bus[dev]")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
     own = {"NOUS_DATA_DIR": str(tmp_path / "data"), "NOUS_EMBEDDER": "hashed", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
     environment = {**inherited, **own}

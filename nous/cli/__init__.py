@@ -29,7 +29,7 @@ _HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
     "--config", type=click.Path(path_type=Path, dir_okay=False), help="Read settings from this TOML file. [NOUS_CONFIG]"
 )
 @click.option("--debug", is_flag=True, envvar="NOUS_DEBUG", help="Show tracebacks of errors. [NOUS_DEBUG]")
-@click.version_option(package_name="nous", message="%(prog)s %(version)s")
+@click.version_option(package_name="nous-bus", message="%(prog)s %(version)s")
 @click.pass_context
 def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:  # noqa: ARG001 (`Frame` looks at debug)
     """Turn the sessions of agents into memory: episodes and facts.

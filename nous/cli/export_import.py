@@ -117,7 +117,7 @@ def import_(app: App, source: str) -> None:
     _complain(refused, is_all=not (episodes or rows))
     gone = sum(_is_forgotten(container, episode) for episode in episodes)
     counts = Counter[type]({Episode: sum(keep(container, episode) for episode in episodes)})
-    _announce(container, episodes)
+    announce(container, episodes)
     imports = [add_rows(container, scope, found) for scope, found in rows.items()]
     counts = sum((added for added, _ in imports), counts)
     say(f"{_counted(counts)} were new; existing records were not changed")
@@ -199,7 +199,7 @@ def _is_forgotten(container: Container, episode: Episode) -> bool:
     return container.tombstones.find(episode.scope, str(episode.id)) is not None
 
 
-def _announce(container: Container, episodes: Iterable[Episode]) -> None:
+def announce(container: Container, episodes: Iterable[Episode]) -> None:
     """Have workers embed *episodes*, also known ones: an interrupted import announced none."""
     states: defaultdict[Scope, set[str]] = defaultdict(set)
     for each in episodes:

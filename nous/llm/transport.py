@@ -66,7 +66,7 @@ class Transport:
             import_module("httpx2")
             trusted_certificates()  # takes a moment the first time, which is not part of the deadline
         except ImportError as error:
-            raise Misconfigured(f"{endpoint.id} needs the extra nous[llm]: install it beside nous") from error
+            raise Misconfigured(f"{endpoint.id} needs the extra nous-bus[llm]: install it beside nous") from error
         if not self._slots.acquire(timeout=endpoint.deadline):
             text = f"{endpoint}: all {endpoint.concurrency} calls that may be in flight are"
             raise ModelBusy(text, until=self._clock() + timedelta(seconds=endpoint.deadline / 4))

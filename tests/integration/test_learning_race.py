@@ -28,7 +28,7 @@ PROCESSES = int(os.environ.get("RACE_PROCESSES", "4"))
 SCOPE = Scope(project="race")
 
 pytestmark = pytest.mark.skipif(
-    find_spec("onnxruntime") is None, reason="near-duplicates need a real embedder: install nous[local]"
+    find_spec("onnxruntime") is None, reason="near-duplicates need a real embedder: install nous-bus[local]"
 )
 
 

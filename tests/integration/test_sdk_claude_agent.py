@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk comes with nous[dev]")
+pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk comes with nous-bus[dev]")
 
 from builders.claude import assistant, text, user
 from builders.sdks import RULE, ends, learned_of, received

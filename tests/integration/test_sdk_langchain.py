@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("langchain", reason="langchain comes with nous[dev]")
+pytest.importorskip("langchain", reason="langchain comes with nous-bus[dev]")
 
 from builders.command_line import Nous
 from builders.sdks import RULE, ends, learned_of, said

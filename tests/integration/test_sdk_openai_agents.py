@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("agents", reason="openai-agents comes with nous[dev]")
+pytest.importorskip("agents", reason="openai-agents comes with nous-bus[dev]")
 
 from agents import Agent, RunContextWrapper, Runner, SQLiteSession, StopAtTools, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call

@@ -1,4 +1,4 @@
-"""Memory for programs of the Claude Agent SDK (`pip install 'nous[claude-agent]'`).
+"""Memory for programs of the Claude Agent SDK (`pip install 'nous-bus[claude-agent]'`).
 
 The Python SDK has no event for the start or the end of a session. So the first prompt brings the notes, and workers end
 a session that has become idle.

