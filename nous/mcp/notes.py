@@ -18,7 +18,7 @@ from nous.retrieval.query import Hit
 from nous.text.sanitize import one_line, readable, shortened
 
 LONGEST = 4000  # characters of an answer, in either form
-_LONGEST_TEXT = 1200  # characters of a stored text
+_LONGEST_TEXT = 1000  # characters of a stored text
 _LONGEST_REMARK = 300
 _MOST_QUOTES = 2
 

@@ -127,7 +127,7 @@ class MemoryTools:
         self,
         id: Annotated[str, Field(description="id of a fact, or its unique beginning")],  # noqa: A002
     ) -> CallToolResult:
-        """Show how a fact became known: who said it in which session and turns, and what it replaced."""
+        """Show how a fact became known: who said it in which session and turns, what it replaced."""
         container, where = self._opened()
         found = _provenance(id.strip(), container, where)
         known, fact, text = found.known, found.known.fact, shown(found.known.fact.text)
@@ -141,7 +141,7 @@ class MemoryTools:
     def remember(
         self, text: Annotated[str, Field(description="one fact in one sentence")], scope: ScopeName = None
     ) -> CallToolResult:
-        """Store a fact for later sessions, as your words. One that is known already is not added again."""
+        """Store a fact for later sessions, as your words. A known one is not added again."""
         fact = checked(CandidateFact(text=text))
         if not without_instructions([fact])[0]:
             raise BadInput(f"text: {DropReason.INSTRUCTION}")

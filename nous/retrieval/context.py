@@ -114,7 +114,7 @@ def facts_told(notes: ContextNotes, *, budget: int = LONGEST) -> list[KnownFact]
 
 
 def fenced(text: str) -> str:
-    """Return *text* under the head that makes it notes, between tags that nothing in it can fake."""
+    """Return *text* as notes: below their head, between tags that nothing in it can fake."""
     mark = sha256(text.encode(errors="replace")).hexdigest()[:8]
     return f"<{_NAME} {mark}>\n{HEAD}\n\n{text}\n</{_NAME} {mark}>"
 
