@@ -5,12 +5,11 @@ from dataclasses import asdict
 from functools import partial, wraps
 from importlib.metadata import version
 from threading import Lock
-from typing import Annotated, Any, ParamSpec
+from typing import Any, ParamSpec
 from uuid import uuid4
 
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
-from pydantic import Field
 
 from nous.app.container import Container
 from nous.app.services import eraser
@@ -31,7 +30,7 @@ from nous.services.erasure_targets import EraseSession
 from nous.services.memory import context_notes, search_memory
 from nous.text.sanitize import one_line, shortened
 
-MOST_HITS = 50
+_MOST_HITS = 50
 _LONGEST_ERROR = 1000
 _INSTRUCTIONS = (
     "Memory of earlier sessions. Search it before you ask the user or decide what may have been decided already. "
@@ -42,12 +41,6 @@ _ADDS = _READS.model_copy(update={"read_only_hint": False})
 _ERASES = _ADDS.model_copy(update={"destructive_hint": True})
 
 P = ParamSpec("P")
-ScopeName = Annotated[
-    str | None, Field(description="project, agent/project or tenant/agent/project; leave it out for the usual one")
-]
-# The schemas state the bounds; the refusal is ours, in a plain sentence.
-Limit = Annotated[int, Field(description="most hits", json_schema_extra={"minimum": 1, "maximum": MOST_HITS})]
-Budget = Annotated[int, Field(description="most characters", json_schema_extra={"minimum": 1, "maximum": LONGEST})]
 
 
 def build(open_container: Callable[[], Container], scope: Scope, *, writable: bool = False) -> MCPServer[Any]:
@@ -91,17 +84,13 @@ class MemoryTools:
             return self._open(), where
 
     @_answering
-    def search_memory(
-        self,
-        query: Annotated[str, Field(description="words, names or files, as in a question")],
-        scope: ScopeName = None,
-        limit: Limit = 10,
-    ) -> CallToolResult:
+    def search_memory(self, query: str, scope: str | None = None, limit: int = 10) -> CallToolResult:
         """Search facts and episodes of earlier sessions, best first: by words, meaning and files.
 
-        Each hit names its session, turns, day and speaker. `why` tells more about a fact.
+        Each hit names its session, turns, day and speaker. `why` tells more about a fact. Leave the scope out for the
+        current project; others are written project, agent/project or tenant/agent/project. The limit is 1 to 50.
         """
-        limit = _within(MOST_HITS, limit, "limit")
+        limit = _within(_MOST_HITS, limit, "limit")
         container, where = self._opened(scope)
         found = search_memory(container.memory, query, where, filters=Filters(), limit=limit)
         remarks = [f"found by words and files alone: {found.lacks}"] if found.lacks else []
@@ -111,8 +100,11 @@ class MemoryTools:
         return of_notes([*map(Note.of_hit, found.hits)], noun="hit", more=more, remarks=remarks)
 
     @_answering
-    def get_context(self, scope: ScopeName = None, budget: Budget = LONGEST) -> CallToolResult:
-        """Return notes to begin a session with: the last session in short, then the main facts."""
+    def get_context(self, scope: str | None = None, budget: int = LONGEST) -> CallToolResult:
+        """Return notes to begin a session with: the last session in short, then the main facts.
+
+        The budget is 1 to 4000 characters.
+        """
         budget = _within(LONGEST, budget, "budget")
         container, where = self._opened(scope)
         notes, doubted = context_notes(container.memory, "", where)
@@ -123,11 +115,11 @@ class MemoryTools:
         return of_text(f"{text}{remark}".strip() or _nothing(container, where))
 
     @_answering
-    def why(
-        self,
-        id: Annotated[str, Field(description="id of a fact, or its unique beginning")],  # noqa: A002
-    ) -> CallToolResult:
-        """Show how a fact became known: who said it in which session and turns, what it replaced."""
+    def why(self, id: str) -> CallToolResult:  # noqa: A002
+        """Show how a fact became known: who said it in which session and turns, what it replaced.
+
+        The id may be cut after 4 characters or more.
+        """
         container, where = self._opened()
         found = _provenance(id.strip(), container, where)
         known, fact, text = found.known, found.known.fact, shown(found.known.fact.text)
@@ -138,10 +130,8 @@ class MemoryTools:
         return of_notes(notes, noun="note", more=f"`nous provenance {fact.id}` shows all", about=about)
 
     @_answering
-    def remember(
-        self, text: Annotated[str, Field(description="one fact in one sentence")], scope: ScopeName = None
-    ) -> CallToolResult:
-        """Store a fact for later sessions, as your words. A known one is not added again."""
+    def remember(self, text: str, scope: str | None = None) -> CallToolResult:
+        """Store a fact for later sessions, in one sentence. One that is known is not added again."""
         fact = checked(CandidateFact(text=text))
         if not without_instructions([fact])[0]:
             raise BadInput(f"text: {DropReason.INSTRUCTION}")
@@ -152,16 +142,15 @@ class MemoryTools:
         waits = any(isinstance(row, Learned) and row.embedded_by is None for each in decisions for row in each.rows)
         later = "; workers compare it by meaning later" if waits else ""
         said = f"{verdict.name}: {shown(kept.text)} (id {kept.id})\n{verdict.reason}{later}"
-        return of_text(said, {"verdict": verdict.name, "reason": verdict.reason, "id": kept.id, "waits": waits})
+        fields = {"verdict": verdict.name, "reason": verdict.reason, "id": kept.id, "text": shown(kept.text)}
+        return of_text(said, fields | {"waits_for_workers": waits})
 
     @_answering
-    def forget(
-        self,
-        id: Annotated[str, Field(description="whole id of a session")],  # noqa: A002
-        dry_run: Annotated[bool, Field(description="only show what would be erased")] = True,  # noqa: FBT002
-        scope: ScopeName = None,
-    ) -> CallToolResult:
-        """Erase a session and the facts that only it said, for good. Ask the user first."""
+    def forget(self, id: str, dry_run: bool = True, scope: str | None = None) -> CallToolResult:  # noqa: A002, FBT001, FBT002
+        """Erase a session, by its whole id, and the facts that only it said, for good.
+
+        A dry run only shows what would be erased. Ask the user before any other.
+        """
         container, where = self._opened(scope)
         act = EraseSession(scope=where, name=checked_name(id, "the id of a session"))
         receipt = eraser(container).rehearse(act) if dry_run else eraser(container).erase(act)

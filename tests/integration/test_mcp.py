@@ -24,7 +24,7 @@ from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.knowledge.decision import fact_id
 from nous.mcp.notes import LONGEST
-from nous.mcp.server import MOST_HITS, build
+from nous.mcp.server import build
 from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded
 from nous.services.memory import known_facts
@@ -69,8 +69,6 @@ def test_a_server_offers_tools_that_only_read_unless_it_is_writable(writable: MC
     assert [name for name, hint in hints.items() if hint.destructive_hint] == ["forget"]
     assert {(hint.open_world_hint, hint.idempotent_hint) for hint in hints.values()} == {(False, True)}
     assert all(tool.description and tool.output_schema is None for tool in tools.values())
-    limit = tools["search_memory"].input_schema["properties"]["limit"]
-    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, MOST_HITS, 10)
 
 
 def test_a_hit_says_where_it_is_from_as_text_and_as_fields(container: Container, server: MCPServer[Any]) -> None:
