@@ -5,16 +5,12 @@ from dataclasses import asdict
 from functools import partial, wraps
 from importlib.metadata import version
 from threading import Lock
-from typing import Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 from uuid import uuid4
 
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
 
-from nous.app.container import Container
-from nous.app.services import eraser
-from nous.cli.facts import teach
-from nous.cli.forget import result_lines
 from nous.cli.lookup import elsewhere, fact_named, knowledge_of
 from nous.cli.output import counted
 from nous.domain.episode import CandidateFact
@@ -26,9 +22,11 @@ from nous.mcp.notes import LONGEST, Note, of_notes, of_text, shown
 from nous.retrieval.context import block
 from nous.retrieval.provenance import Provenance, provenance_of
 from nous.retrieval.query import Filters
-from nous.services.erasure_targets import EraseSession
 from nous.services.memory import context_notes, search_memory
 from nous.text.sanitize import one_line, shortened
+
+if TYPE_CHECKING:
+    from nous.app.container import Container
 
 _MOST_HITS = 50
 _LONGEST_ERROR = 1000
@@ -43,7 +41,7 @@ _ERASES = _ADDS.model_copy(update={"destructive_hint": True})
 P = ParamSpec("P")
 
 
-def build(open_container: Callable[[], Container], scope: Scope, *, writable: bool = False) -> MCPServer[Any]:
+def build(open_container: "Callable[[], Container]", scope: Scope, *, writable: bool = False) -> MCPServer[Any]:
     """Return a server whose tools use *scope* by default; the first call opens the container.
 
     Only a *writable* one offers `remember` and `forget`.
@@ -73,12 +71,12 @@ def _answering(function: Callable[P, CallToolResult]) -> Callable[P, CallToolRes
 class MemoryTools:
     """Tools of one server. Agents read their docstrings. Each call runs on a thread."""
 
-    def __init__(self, open_container: Callable[[], Container], scope: Scope) -> None:
+    def __init__(self, open_container: "Callable[[], Container]", scope: Scope) -> None:
         """Use *scope* where a call names none."""
         self._open, self._scope, self._lock = open_container, scope, Lock()
         self._session = f"mcp-{uuid4().hex[:8]}"
 
-    def _opened(self, scope: str | None = None) -> tuple[Container, Scope]:
+    def _opened(self, scope: str | None = None) -> "tuple[Container, Scope]":
         where = self._scope if scope is None else Scope.parse(scope)
         with self._lock:
             return self._open(), where
@@ -132,6 +130,8 @@ class MemoryTools:
     @_answering
     def remember(self, text: str, scope: str | None = None) -> CallToolResult:
         """Store a fact for later sessions, in one sentence. One that is known is not added again."""
+        from nous.cli.facts import teach  # noqa: PLC0415 (loads what learns, which a search does not need)
+
         fact = checked(CandidateFact(text=text))
         if not without_instructions([fact])[0]:
             raise BadInput(f"text: {DropReason.INSTRUCTION}")
@@ -151,6 +151,10 @@ class MemoryTools:
 
         A dry run only shows what would be erased. Ask the user before any other.
         """
+        from nous.app.services import eraser  # noqa: PLC0415 (loads all stores, which a search does not need)
+        from nous.cli.forget import result_lines  # noqa: PLC0415
+        from nous.services.erasure_targets import EraseSession  # noqa: PLC0415
+
         container, where = self._opened(scope)
         act = EraseSession(scope=where, name=checked_name(id, "the id of a session"))
         receipt = eraser(container).rehearse(act) if dry_run else eraser(container).erase(act)
@@ -164,11 +168,11 @@ def _within(most: int, number: int, name: str) -> int:
     return number
 
 
-def _nothing(container: Container, scope: Scope) -> str:
+def _nothing(container: "Container", scope: Scope) -> str:
     return f"nothing is known in {scope}{elsewhere(container, scope)}"
 
 
-def _provenance(name: str, container: Container, first: Scope) -> Provenance:
+def _provenance(name: str, container: "Container", first: Scope) -> Provenance:
     """Return the provenance of the fact called *name* in any scope; *first* is looked at first."""
     for scope in sorted(container.memory.episodes.scopes(), key=lambda scope: scope != first):
         with knowledge_of(container, scope, vectors=False) as knowledge:
