@@ -235,18 +235,20 @@ def test_forgetting_is_rehearsed_unless_the_agent_says_otherwise(
 
 
 def test_of_a_scope_without_notes_it_says_so_and_names_others(container: Container, server: MCPServer[Any]) -> None:
-    learn(container, PORT)
+    [fact] = learn(container, PORT)
 
-    empty, block, nothing = called(
+    empty, block, nothing, foreign = called(
         server,
         ("search_memory", {"query": "port", "scope": "nope"}),
         ("get_context", {"scope": "nope"}),
         ("search_memory", {"query": "zebra"}),
+        ("why", {"id": fact, "scope": "nope"}),
     )
 
     said = "nothing is known in default/default/nope; there is something in default/default/home"
     assert text_of(empty) == text_of(block) == said
     assert text_of(nothing) == "nothing was found"
+    assert refusal(foreign).startswith(f"there is no fact '{fact}' in default/default/nope; ")
     assert [each.is_error for each in (empty, block, nothing)] == [False] * 3
 
 
