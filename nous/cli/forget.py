@@ -57,7 +57,7 @@ def forget(
             make_sure(f"Forget {_named(receipt)} for good?", otherwise="nothing was forgotten")
         receipt = eraser(container).erase(act)
         lines = _removed(receipt, container)
-    render({**asdict(receipt), "scope": str(receipt.scope)}, _result(receipt, lines), as_json=as_json)
+    render({**asdict(receipt), "scope": str(receipt.scope)}, result_lines(receipt, lines), as_json=as_json)
 
 
 def _act(container: Container, scope: Scope, session: str | None, fact: str | None) -> ErasureRequest:
@@ -128,7 +128,7 @@ def _removed(receipt: ErasureReceipt, container: Container) -> Sequence[str]:
     return lines
 
 
-def _result(receipt: ErasureReceipt, lines: Sequence[str]) -> Iterator[str]:
+def result_lines(receipt: ErasureReceipt, lines: Sequence[str]) -> Iterator[str]:
     yield f"{_named(receipt)} {'would be' if receipt.is_rehearsal else 'is'} forgotten"
     if receipt.first_at:
         yield f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}"

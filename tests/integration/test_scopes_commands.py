@@ -1,7 +1,7 @@
 """Scopes on the command line: which directory has which, and the memory of one moves into another."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def published(nous: Nous, container: Container, tmp_path: Path) -> Iterator[None
 
 
 @contextmanager
-def at_work(container: Container) -> Iterator[None]:
+def at_work(container: Container) -> Generator[None]:
     with working(container):
         wait_until(lambda: is_at_rest(container), "every session to be processed", pause=0.1)
     yield

@@ -178,6 +178,7 @@ READING = {
     "facts drop": ("facts", "drop", "{fact}"),
 }
 WRITING = {"publish", "watch", "heartbeat", "record-decision", "facts learn", "reprocess", "reembed"}
+SERVING = {"mcp"}  # its tools are tried in tests/integration/test_mcp.py
 
 
 def _commands(group: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
@@ -195,7 +196,7 @@ def test_every_command_that_takes_a_scope_is_tried_here_or_writes() -> None:
 
     assert {
         name for name, each in found if "scope" in {param.name for param in each.params}
-    } == READING.keys() | WRITING
+    } == READING.keys() | WRITING | SERVING
 
 
 def test_no_command_in_a_scope_tells_of_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
