@@ -21,7 +21,7 @@ from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.decision import unembedded
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import Stores
-from nous.services.folder_watch import FolderWatcher, PublishFile, Told, WatchRules
+from nous.services.folder_watch import FolderWatcher, Progress, PublishFile, Told, WatchRules
 from nous.services.publisher import Producer, Published
 from nous.services.redaction import StoredRedactor
 from nous.services.session_intake import SessionMetadata
@@ -97,6 +97,7 @@ def watcher(
     upload: bool = False,
     dry_run: bool = False,
     after: float = 0.0,
+    progress: Progress = iter,
 ) -> FolderWatcher:
     """Return the watcher that publishes sessions from *folders* that were written after the time *after*.
 
@@ -113,6 +114,7 @@ def watcher(
         clock=time.time,
         interval=settings.interval,
         told=told,
+        progress=progress,
     )
 
 

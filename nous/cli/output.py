@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import click
@@ -25,6 +25,9 @@ FAILURES: Mapping[str, str] = {
 }
 """Failure kinds in words. A stored reason begins with its kind, which programs read."""
 
+T = TypeVar("T")
+
+_FEW = 20  # items that need no progress bar
 _GAP = "  "
 _NARROWEST = 20
 _UNBOUNDED = 10**9
@@ -55,6 +58,19 @@ def render_table(
 ) -> None:
     """Print *records* as JSON, or *columns* of them as a table; *empty* if there are none."""
     render(records, (table(records, columns) for _ in records[:1]), as_json=as_json, empty=empty)
+
+
+def with_progress(items: Sequence[T], noun: str) -> Iterator[T]:
+    """Yield *items*; on a terminal, show how many are done, their rate and the time left."""
+    if len(items) < _FEW or not sys.stderr.isatty():
+        yield from items
+        return
+
+    def rate(_: T | None) -> str:
+        return f"{1 / bar.time_per_iteration:,.0f}/s" if bar.time_per_iteration else ""
+
+    with click.progressbar(items, label=noun, show_pos=True, item_show_func=rate, file=sys.stderr) as bar:
+        yield from bar
 
 
 def print_json(value: Any, *, indent: bool = True) -> None:

@@ -5,6 +5,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,7 @@ from nous.app.services import producer_of
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Priority
 from nous.cli.framework import FAILED, App, agent_option, exit_code, format_option, json_option, session_scope_option
-from nous.cli.output import counted, in_words, note, render, table
+from nous.cli.output import counted, in_words, note, print_json, say, table, with_progress
 from nous.domain.episode import episode_id
 from nous.domain.errors import BadInput, NotAllowed, NotFound, NousError
 from nous.domain.events import SessionEnded
@@ -34,6 +35,7 @@ from nous.transcript.discovery import below
 from nous.transcript.load import accessing
 
 _LONGEST = 32  # characters of an outcome in the table; `nous status SESSION` shows all of it
+_DAY = 86400.0
 _POLL_INTERVAL = 0.2  # seconds between two polls: producers get no notification when a session is finished
 
 Submitted = tuple[str, Published]
@@ -81,8 +83,10 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
 ) -> None:
     """Submit sessions that have ended. Each PATH is a session file, in any format, or a folder.
 
-    Publishing is idempotent: a session is processed again only if it has grown. A file that cannot be used is reported,
-    and the others are published. Workers read the files later, so save piped input to a file first.
+    Publishing is idempotent: a session is processed again only if it has grown, and a publication that broke off can be
+    repeated. A file that cannot be used is reported, and the others are published. Of a folder, sessions of an earlier
+    day have low priority. Workers read the files later, so save piped input to a file first. JSON is one line per
+    session.
     """
     about = _metadata(paths, session, scope=scope, agent_id=agent, format=format_, compacting=compacting)
     container, failures, priority = app.container, list[NousError](), Priority.BULK if bulk else Priority.LIVE
@@ -92,10 +96,11 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
         note("no worker runs yet; `nous up` or `nous worker` will process them")
     steps = awaited(container, [each for _, each in submitted], timeout=timeout) if wait and workers is not None else {}
     rows = [_row(path, each, steps.get(each.event.id, ())) for path, each in submitted]
-    if rows or as_json:
+    for row in rows if as_json else ():
+        print_json(row, indent=False)
+    if rows and not as_json:
         columns = {"session": "session", "published": "published", "path": "file"}
-        lines = _outcomes(container, submitted, steps) if steps else iter([table(rows, columns)])
-        render(rows, lines, as_json=as_json)
+        say("\n".join(_outcomes(container, submitted, steps)) if steps else table(rows, columns))
     for trouble in troubles(submitted, steps):
         note(trouble)
     if wait and submitted and workers is None:
@@ -129,39 +134,61 @@ def _is_folder(path: str) -> bool:
 
 
 def _publish_all(
-    producer: Producer, paths: Sequence[str], failures: list[NousError], **how: Any
+    producer: Producer, paths: Sequence[str], failures: list[NousError], *, priority: Priority, **how: Any
 ) -> Iterator[Submitted]:
+    """Publish every file, and those of every folder: there, sessions of an earlier day have low priority."""
+    found, now = [*_files_named(paths, failures)], time.time()
+    refused, count = defaultdict[Path, list[str]](list), Counter[Path]()
+    for path, folder in with_progress(found, "publishing"):
+        lane = priority if folder is None or _is_new(path, now) else Priority.BULK
+        try:
+            for published in producer.publish(path, warn=note, priority=lane, **how):
+                count[folder or path] += 1
+                yield _shown(path), published
+        except NousError as error:
+            if folder and isinstance(error, BadInput | NotFound):
+                refused[folder].append(f"{path.name}: {error}")
+            else:
+                _report(_shown(path), error, failures)
+    for folder in dict.fromkeys(folder for _, folder in found if folder):
+        example = f", such as {refused[folder][0]}" if refused[folder] else ""
+        if not count[folder]:
+            none = BadInput(f"no file in {folder} holds a session that can be published{example}")
+            _report(str(folder), none, failures)
+        elif refused[folder]:
+            note(f"{counted(len(refused[folder]), 'file')} in {folder} cannot be published{example}")
+
+
+def _files_named(paths: Sequence[str], failures: list[NousError]) -> Iterator[tuple[Path, Path | None]]:
+    """Yield each file, and the folder that it was found in, if one was named."""
     for path in paths:
         try:
             if not path:
                 raise BadInput("the name of a file is empty")
             if path == "-":
                 raise BadInput(f"- is standard input; {AT_ONCE}")
-            if _is_folder(path):
-                yield from _publish_folder(producer, Path(path), **how)
-            else:
-                yield from ((_shown(path), published) for published in producer.publish(Path(path), warn=note, **how))
+            if not _is_folder(path):
+                yield Path(path), None
+                continue
+            files = list(below(Path(path), lambda place, reason: note(f"{place} cannot be read: {reason}")))
+            if not files:
+                raise BadInput(f"no file in {path} holds a session that can be published")
+            yield from ((file, Path(path)) for file in files)
         except NousError as error:
-            failures.append(error)
-            about = "" if path in str(error) else f"{path}: "
-            hint = "; `nous dev formats` lists what it can" if isinstance(error, UnknownFormat) else ""
-            note(f"{about}{error}{hint}")
+            _report(path, error, failures)
 
 
-def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Submitted]:
-    count, refused = 0, list[str]()
-    for path in below(folder, lambda place, reason: note(f"{place} cannot be read: {reason}")):
-        try:
-            for published in producer.publish(path, warn=note, **how):
-                count += 1
-                yield _shown(path), published
-        except (BadInput, NotFound) as error:
-            refused.append(f"{path.name}: {error}")
-    example = f", such as {refused[0]}" if refused else ""
-    if not count:
-        raise BadInput(f"no file in {folder} holds a session that can be published{example}")
-    if refused:
-        note(f"{counted(len(refused), 'file')} in {folder} cannot be published{example}")
+def _report(path: str, error: NousError, failures: list[NousError]) -> None:
+    failures.append(error)
+    about = "" if path in str(error) else f"{path}: "
+    hint = "; `nous dev formats` lists what it can" if isinstance(error, UnknownFormat) else ""
+    note(f"{about}{error}{hint}")
+
+
+def _is_new(path: Path, now: float) -> bool:
+    with suppress(OSError):
+        return now - path.stat().st_mtime < _DAY
+    return True
 
 
 def awaited(container: Container, published: Sequence[Published], *, timeout: float) -> Chains:

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -12,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from nous.app.container import build
 from nous.app.services import watcher
 from nous.cli.framework import FAILED, App, dry_run_option, json_option, option_of_scope
-from nous.cli.output import counted, note, print_json, say
+from nous.cli.output import counted, note, print_json, say, with_progress
 from nous.domain.errors import BadInput
 from nous.domain.scope import Scope
 from nous.services.folder_watch import SUBMITTED, FileOutcome, FolderWatcher, SweepLog, SweepReport
@@ -61,7 +62,8 @@ def watch(
             say(last := str(sweep))
         journal(sweep)
 
-    sweeper = watcher(container, settings.watch.folders, told=report, upload=upload, dry_run=dry_run)
+    bar = partial(with_progress, noun="publishing")
+    sweeper = watcher(container, settings.watch.folders, told=report, upload=upload, dry_run=dry_run, progress=bar)
     if once or dry_run:
         sweep = sweeper.sweep()
         if as_json:

@@ -133,6 +133,9 @@ class SweepReport:
 PublishFile = Callable[[Path, Priority], Iterable[Published]]
 """Yields the sessions in a file, each once it is published; raises as `Producer.publish`."""
 
+Progress = Callable[[Sequence["tuple[SessionFile, str]"]], Iterable["tuple[SessionFile, str]"]]
+"""Passes on the files of a sweep, and may show how far it is."""
+
 Told = Callable[[SweepReport], object]
 """Callback for each completed sweep."""
 
@@ -155,6 +158,7 @@ class FolderWatcher:
     clock: Callable[[], float]
     interval: float
     told: Told
+    progress: Progress = iter
     _stopping: threading.Event = field(init=False, default_factory=threading.Event)
 
     def stop(self) -> None:
@@ -194,7 +198,7 @@ class FolderWatcher:
                 over.append((found, name))
                 continue
             sweep.fates[outcome] += 1
-        for found, name in sorted(over, key=lambda each: -each[0].mtime_ns):
+        for found, name in self.progress(sorted(over, key=lambda each: -each[0].mtime_ns)):
             if self._stopping.is_set():
                 return
             self._take(found, name, place, sweep)

@@ -47,7 +47,7 @@ def test_pools_and_stock_workers_share_the_work_and_the_accounts_add_up(
         assert [process.wait(60) for process in processes] == [0] * 4
     assert worker_names(container) == set(), "who was ended properly is not shown"
 
-    rows = json.loads(published.stdout)
+    rows = [json.loads(line) for line in published.stdout.splitlines()]
     assert [step["where"] for row in rows for step in row["steps"]] == ["done", "done"] * SESSIONS
     assert {kind for kind, _ in took_part} == {"pool", "stock"}
     accounts = [container.delivery_stats.counters(container.subscription(name)) for name in WORKERS]
