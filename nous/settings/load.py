@@ -22,7 +22,7 @@ ENVIRONMENT = "environment"
 DEFAULT = "default"
 
 _PREFIX = "NOUS_"
-_NOT_SETTINGS = frozenset({"NOUS_CONFIG", "NOUS_DEBUG"})
+_NOT_SETTINGS = frozenset({"NOUS_CONFIG", "NOUS_DEBUG", "NOUS_DISABLED"})
 # Kubernetes gives every container such variables for a service that is called nous or nous-something.
 _SERVICE_LINK = re.compile(r"NOUS_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)")
 _USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
