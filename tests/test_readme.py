@@ -139,7 +139,11 @@ def test_every_event_that_a_page_adds_to_a_stream_is_accepted() -> None:
 
 def test_every_setting_they_name_exists() -> None:
     keys = [key for key, _, _ in Loaded(Settings(), None, {}).rows()]
-    variables = {f"NOUS_{key.replace('.', '__').upper()}" for key in keys} | {"NOUS_CONFIG", "NOUS_DEBUG", "NOUS_DISABLED"}
+    variables = {f"NOUS_{key.replace('.', '__').upper()}" for key in keys} | {
+        "NOUS_CONFIG",
+        "NOUS_DEBUG",
+        "NOUS_DISABLED",
+    }
     tables = {key.partition(".")[0] for key in keys if "." in key}
     quoted = {word for word in QUOTED if re.fullmatch(rf"(?:{'|'.join(tables)})\.[a-z_]+", word)}
 

@@ -133,7 +133,7 @@ def _of_sessions(app: App, host: Host, *, since: float) -> Checks:
     """Compare the sessions on disk that have ended since the installation with those that have an episode."""
     ended = time.time() - app.settings.sessions.idle
     names: set[str] = set()
-    for path in (host.folder / host.sessions).rglob("*.json*"):
+    for path in (host.folder / host.sessions).rglob("*.json*") if host.sessions else ():
         with suppress(OSError):
             if since < path.stat().st_mtime < ended and "subagents" not in path.parts:
                 names.update(_UUID.findall(path.name)[-1:])

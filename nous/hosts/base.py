@@ -34,6 +34,11 @@ class HostEvent:
     reason: str = "other"
 
 
+def stdio_server(command: Sequence[str]) -> Json:
+    """Return the entry of an MCP server as most hosts write it."""
+    return {"command": command[0], "args": list(command[1:])}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Host:
     """Contract of one host.
@@ -43,7 +48,9 @@ class Host:
     in it, `project_settings` and `project_mcp_settings` in a project. `hooks` has the kind of each of its events that
     nous is told of. `event_of` reads a payload, and returns None if nothing follows from it. `entry` is the entry of a
     command in the settings, below `hooks` and the event, and `notes` wraps notes as it expects them on standard output.
-    `is_trusted` says by the content of a TOML file `mcp_settings` whether it runs the hooks of a settings file.
+    A host without settings for hooks has a `plugin` in their place: the whole file, of interpreter, hook and a folder
+    for sessions. `server_entry` is the entry of an MCP server by its command, in the table `mcp_table`. `is_trusted`
+    says by the content of a TOML file `mcp_settings` whether the host runs the hooks of a settings file.
     """
 
     name: str
@@ -53,16 +60,17 @@ class Host:
     home_variable: str | None = None
     settings: str
     project_settings: str
-    new_settings: Json
+    new_settings: Json = field(default_factory=dict[str, Any])
     hooks: Mapping[str, EventKind]
     event_of: Callable[[EventKind, Json], HostEvent | None]
-    entry: Callable[[str, EventKind], Json]
+    entry: Callable[[str, EventKind], Json] = lambda command, _: {"command": command}
+    plugin: Callable[[str, str, str], str] | None = None
     notes: Callable[[str], Json]
     sessions: str
     mcp_settings: str
     project_mcp_settings: str
     mcp_table: str = "mcpServers"
-    mcp_entry: Json = field(default_factory=dict[str, Any])
+    server_entry: Callable[[Sequence[str]], Json] = stdio_server
     left_to_do: str = ""
     is_trusted: Callable[[Json, str], bool] = lambda _, __: True
 
@@ -71,10 +79,6 @@ class Host:
         """The folder of its settings and sessions, for this user."""
         named = os.environ.get(self.home_variable) if self.home_variable else None
         return Path(named or self.home).expanduser()
-
-    def server_entry(self, command: Sequence[str]) -> Json:
-        """Return the entry of an MCP server that *command* starts."""
-        return {**self.mcp_entry, "command": command[0], "args": list(command[1:])}
 
     def printed(self, notes: str) -> bytes:
         """Return what a hook prints at a session's start."""

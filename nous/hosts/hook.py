@@ -67,7 +67,7 @@ def notes(home: str, host: str, payload: bytes) -> bytes:
     roots = about.get("workspace_roots") or [None]
     name = named(home, about.get("cwd") or roots[0] or os.getcwd())
     session = str(about.get("session_id") or about.get("sessionId"))
-    for each in (f"{name}.{session}", name) if session.replace("-", "").isalnum() else (name,):
+    for each in (f"{name}.{session}", name) if session.replace("-", "").replace("_", "").isalnum() else (name,):
         try:
             with open(os.path.join(home, "context", f"{each}.{host}"), "rb") as file:
                 return file.read()

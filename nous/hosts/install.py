@@ -73,9 +73,9 @@ class Installer:
         for path in dict.fromkeys(paths):
             before = _content(path)
             with _named(path):
-                after = self._with_hooks(before or "", host) if path == paths[0] else before or ""
+                after = self._with_hooks(before, host) if path == paths[0] else before or ""
                 after = self._with_server(after, path, host) if mcp and path == paths[-1] else after
-                original = before and self._without(before, path, host)
+                original = self._without(before, path, host) if before else before
             if after != before:
                 changes.append(FileChange(path=path, before=before, after=after, original=original))
         return changes
@@ -131,7 +131,12 @@ class Installer:
             return self._record_of(_settings(host, None)).stat().st_mtime
         return None
 
-    def _with_hooks(self, text: str, host: Host) -> str:
+    def _with_hooks(self, content: str | None, host: Host) -> str:
+        if host.plugin:
+            if content is not None and str(self.script) not in content:
+                raise BadInput("it is not of nous: rename it")
+            return host.plugin(self.python, str(self.script), str(self.home / "sessions" / host.name))
+        text = content or ""
         settings = parsed(text)
         for name, value in () if settings else host.new_settings.items():
             text = with_item(text, (), value, key=name)
@@ -160,12 +165,14 @@ class Installer:
             return text
         if there is not None and not self._is_ours(there):
             raise BadInput(f"{host.mcp_table} has another server called {_SERVER}: rename or remove it")
-        text = self._without(text, path, host) if there else text
+        text = self._without(text, path, host) or "" if there else text
         if path.suffix == ".toml":
             return text + _table(f"{host.mcp_table}.{_SERVER}", entry)
         return with_item(text, (host.mcp_table,), entry, key=_SERVER)
 
-    def _without(self, text: str, path: Path, host: Host) -> str:
+    def _without(self, text: str, path: Path, host: Host) -> str | None:
+        if host.plugin and path.suffix == ".js":
+            return None if str(self.script) in text else text
         if path.suffix == ".toml":
             return text.replace(_table(f"{host.mcp_table}.{_SERVER}", host.server_entry(self.server)), "")
         parsed(text)

@@ -39,7 +39,7 @@ def session_sweepers(container: Container, installer: Installer) -> Iterator[Fol
     """
     for host in hosts().values():
         folder, installed_at = host.folder / host.sessions, installer.installed_at(host)
-        if installed_at is None or not folder.is_dir():
+        if installed_at is None or not host.sessions or not folder.is_dir():
             continue
         yield watcher(container, [folder], told=SweepLog(), after=installed_at)
 

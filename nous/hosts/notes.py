@@ -27,7 +27,7 @@ def session_notes(memory: Memory, scope: Scope, now: datetime) -> Notes:
     notes, _ = context_notes(memory, "", scope)
     rendered = {"": block(notes, budget=LONGEST_NOTES)}
     for anchor in memory.anchored_summaries.of_scope(scope):
-        if now - anchor.at < _GOES_ON and anchor.session_id.replace("-", "").isalnum():
+        if now - anchor.at < _GOES_ON and anchor.session_id.replace("-", "").replace("_", "").isalnum():
             rendered[anchor.session_id] = block(replace(notes, anchor=anchor), budget=LONGEST_NOTES)
     return {session: text for session, text in rendered.items() if text}
 

@@ -1,6 +1,6 @@
 """Define the host Claude Code."""
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents
+from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents, stdio_server
 
 _REASONS = {"clear": "clear", "resume": "resume", "logout": "logout", "prompt_input_exit": "exit"}
 
@@ -24,7 +24,6 @@ HOST = Host(
     home_variable="CLAUDE_CONFIG_DIR",
     settings="settings.json",
     project_settings=".claude/settings.local.json",
-    new_settings={},
     hooks={
         "SessionStart": EventKind.START,
         "Stop": EventKind.TURN,
@@ -37,5 +36,5 @@ HOST = Host(
     sessions="projects",
     mcp_settings="../.claude.json",
     project_mcp_settings=".mcp.json",
-    mcp_entry={"type": "stdio"},
+    server_entry=lambda command: {"type": "stdio", **stdio_server(command)},
 )

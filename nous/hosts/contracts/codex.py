@@ -31,7 +31,6 @@ HOST = Host(
     home_variable="CODEX_HOME",
     settings="hooks.json",
     project_settings=".codex/hooks.json",
-    new_settings={},
     hooks={
         "SessionStart": EventKind.START,
         "Stop": EventKind.TURN,

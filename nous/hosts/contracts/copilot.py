@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents, text_of
+from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents, stdio_server, text_of
 
 _REASONS = {"complete": "exit", "user_exit": "exit", "error": "error"}
 
@@ -47,5 +47,5 @@ HOST = Host(
     sessions="session-state",
     mcp_settings="mcp-config.json",
     project_mcp_settings=".mcp.json",
-    mcp_entry={"type": "local", "tools": ["*"]},
+    server_entry=lambda command: {"type": "local", "tools": ["*"], **stdio_server(command)},
 )

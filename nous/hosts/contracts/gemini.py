@@ -23,7 +23,6 @@ HOST = Host(
     home="~/.gemini",
     settings="settings.json",
     project_settings=".gemini/settings.json",
-    new_settings={},
     hooks={
         "SessionStart": EventKind.START,
         "AfterAgent": EventKind.TURN,

@@ -24,7 +24,6 @@ HOST = Host(
     home_variable="QWEN_HOME",
     settings="settings.json",
     project_settings=".qwen/settings.json",
-    new_settings={},
     hooks={
         "SessionStart": EventKind.START,
         "Stop": EventKind.TURN,

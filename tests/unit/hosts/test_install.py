@@ -14,7 +14,7 @@ from nous.hosts import hosts
 from nous.hosts.install import Installer
 from nous.hosts.json_edit import parsed, with_item, without_items
 
-NAMES = sorted(hosts())
+NAMES = sorted(name for name, host in hosts().items() if not host.plugin)
 
 AWKWARD = {
     "absent": None,
