@@ -50,12 +50,11 @@ def scopes(ctx: click.Context, *, as_json: bool) -> None:
         counts = {"sessions": len(memory.episodes.recent(scope, ALL)), "facts": current_count(rows)}
         found.append({"scope": str(scope), **counts, "last_learned": last, "directories": known[scope]})
     empty = "there is no scope yet: nous publish creates one"
-    shown = ("sessions", "facts", "last_learned", "scope", "directories")
+    shown = ("sessions", "facts", "last_learned", "scope")
     if not as_json:
         found = [{**row, "directories": ", ".join(row["directories"])} for row in found]
-    render_table(found, shown, as_json=as_json, empty=empty)
-    if not as_json:
         note(_here(app))
+    render_table(found, (*shown, *(("directories",) if known else ())), as_json=as_json, empty=empty)
 
 
 def _here(app: App) -> str:

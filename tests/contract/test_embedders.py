@@ -252,7 +252,7 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(package: str, monkeyp
         monkeypatch.delitem(sys.modules, "nous.embedding.onnx_session", raising=False)
         monkeypatch.setitem(sys.modules, package, None)
 
-    with pytest.raises(Misconfigured, match=r"pip install 'nous\[local\]'"):
+    with pytest.raises(Misconfigured, match=r"pip install 'nous-bus\[local\]'"):
         MiniLM().embed(["tea"])
 
 

@@ -73,7 +73,7 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
-    with pytest.raises(Misconfigured, match=r"the extra nous\[llm\]"):
+    with pytest.raises(Misconfigured, match=r"the extra nous-bus\[llm\]"):
         remote(server).ask(question())
 
 

@@ -54,7 +54,8 @@ def nous(environments: Mapping[str, dict[str, str]]) -> Run:
 
     def run(prefix: str, *arguments: str) -> Any:
         command = [sys.executable, "-m", "nous", *arguments, "--json"]
-        return json.loads(subprocess.run(command, env=environments[prefix], check=True, capture_output=True).stdout)
+        printed = subprocess.run(command, env=environments[prefix], check=True, capture_output=True).stdout
+        return [json.loads(line) for line in printed.splitlines()] if "publish" in arguments else json.loads(printed)
 
     return run
 

@@ -7,6 +7,7 @@ import pytest
 
 from nous.cli.status import headline, sections, verdict
 
+NO_HOOKS: dict[str, Any] = {"waiting": 0, "rejected": 0, "failed_at": None}
 WELL: dict[str, Any] = {
     "groups": {"toy": {"balance": 0, "why": "", "skipped_reasons": {}}},
     "dead": False,
@@ -16,6 +17,7 @@ WELL: dict[str, Any] = {
     "unattended": [],
     "model": {"problem": None, "calls": {}, "out": {}, "tokens_today": [], "daily_tokens": 0, "to_be_made_anew": 0},
     "cannot_write": None,
+    "hooks": NO_HOOKS,
 }
 
 
@@ -26,12 +28,14 @@ def test_where_nothing_is_wrong_it_says_so() -> None:
 @pytest.mark.parametrize(
     ("what", "told"),
     [
+        ({"hooks": NO_HOOKS | {"rejected": 1}}, "`nous doctor`"),
+        ({"hooks": NO_HOOKS | {"failed_at": 1.0}}, "`nous doctor`"),
         ({"dead": True}, "`nous dead-letters list`"),
         ({"unattended": ["a", "b"]}, "work waits for a, b, and no process dispatches it: nous worker a b"),
         ({"cannot_write": "MISCONF"}, "until it can: MISCONF"),
         ({"groups": {"toy": {"balance": 2, "why": "2 too many"}}}, "the counters of toy do not reconcile: 2 too many"),
     ],
-    ids=["dead", "unattended", "cannot write", "balance"],
+    ids=["rejected", "hook failed", "dead", "unattended", "cannot write", "balance"],
 )
 def test_what_is_wrong_is_said_with_what_to_do_and_nothing_else(what: dict[str, Any], told: str) -> None:
     [line] = verdict(WELL | what)
@@ -57,7 +61,7 @@ def test_what_never_had_anything_takes_no_line() -> None:
 
 
 def test_the_headline_counts_what_is_known_and_names_what_is_left() -> None:
-    report = {"total": {**_account(), "in_flight": 1}, "streams": [], "dead": 0, "parked": 0}
+    report = {"total": {**_account(), "in_flight": 1}, "streams": [], "dead": 0, "parked": 0, "hooks": NO_HOOKS}
 
     assert headline(report, 2, 3) == "2 sessions, 3 facts: 1 in flight"
 

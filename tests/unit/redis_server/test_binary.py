@@ -42,7 +42,7 @@ def test_a_server_that_is_too_old_or_does_not_tell_is_not_used(says: str, instal
 def test_without_any_program_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binary, "_PACKAGE", "no_such_package")
 
-    with pytest.raises(Misconfigured, match=r"nous\[local\].*redis_url"):
+    with pytest.raises(Misconfigured, match=r"nous-bus\[local\].*redis_url"):
         binary.find()
 
 

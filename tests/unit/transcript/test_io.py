@@ -169,5 +169,5 @@ def test_content_is_unpacked_and_measured_unpacked_up_to_where_it_is_damaged(pac
 def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(byte_source, "_LIBRARIES", ("there.is_no_such",))
 
-    with pytest.raises(BadInput, match=r"nous\[zstd\]"):
+    with pytest.raises(BadInput, match=r"nous-bus\[zstd\]"):
         ByteSource.on(BytesIO(byte_source.ZSTANDARD))
