@@ -48,7 +48,7 @@ def scopes(ctx: click.Context, *, as_json: bool) -> None:
         rows = memory.facts.read(scope, embedder=NO_VECTORS).rows
         last = max((row.fact.learned_at for row in rows if isinstance(row, Learned)), default=None)
         counts = {"sessions": len(memory.episodes.recent(scope, ALL)), "facts": current_count(rows)}
-        found.append({"scope": str(scope), **counts, "last_learned": last, "directories": known[scope]})
+        found.append({"scope": str(scope), **counts, "last_learned": last, "directories": known.get(scope, [])})
     empty = "there is no scope yet: nous publish creates one"
     shown = ("sessions", "facts", "last_learned", "scope")
     if not as_json:
