@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid5
 
-import pytest
 from builders.episodes import HOME, NOON, WORK, episode
 from builders.stores import KEEPER, Store
 
@@ -125,7 +124,6 @@ def test_decisions_are_kept_once_each_and_by_session(store: Store) -> None:
     assert said(store, session="s3") == []
 
 
-@pytest.mark.parametrize("kept_on", ["fakeredis", "server"], indirect=True)
 def test_a_decision_that_nobody_has_kept_yet_is_seen(store: Store) -> None:
     store.bus.publish(recorded("unread"), recorded("of another session", session="s2"))
     assert said(store) == ["unread"]

@@ -1,4 +1,4 @@
-"""What a fact log promises, asked of each: in memory, on fakeredis, and on a real server. Writes go through a bus."""
+"""What a fact log promises, on fakeredis and on a real server. Writes go through a bus."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -95,7 +95,7 @@ def test_an_append_without_rows_still_says_whether_it_is_stale(store: Store) -> 
 
 
 # A fake copies the whole block for each vector, which takes a minute.
-@pytest.mark.parametrize("kept_on", ["memory", "server"], indirect=True)
+@pytest.mark.parametrize("client", ["server"], indirect=True)
 def test_an_append_may_be_larger_than_a_block_and_than_a_command(store: Store) -> None:
     rows, vectors = with_vectors(4200)
     assert add(store, *rows, vectors=vectors)

@@ -1,4 +1,4 @@
-"""Contract of the session-state store: in memory, on fakeredis, and on a real server."""
+"""Contract of the session-state store, on fakeredis and on a real server."""
 
 from datetime import datetime, timedelta
 from typing import Any

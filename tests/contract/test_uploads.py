@@ -1,4 +1,4 @@
-"""What a store of uploaded transcripts promises, asked of each: in memory, on fakeredis, and on a real server."""
+"""What a store of uploaded transcripts promises, on fakeredis and on a real server."""
 
 from typing import Any
 
