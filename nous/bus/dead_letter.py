@@ -104,7 +104,10 @@ def event_of(raw: bytes | int | None, ref: DeliveryRef) -> Event | None:
 
 
 def read_letter(letter_id: bytes, stored: Mapping[bytes, bytes]) -> DeadLetter:
-    """Read a dead letter as Redis returns it; one that replaced another has its id, and so its time, in `first`."""
+    """Read a dead letter as Redis returns it.
+
+    One that replaced another has the id of that one, and so its time, in `first`.
+    """
     fields = {name.decode(): value.decode(errors="replace") for name, value in stored.items()}
     return DeadLetter(
         id=letter_id.decode(),
