@@ -138,10 +138,11 @@ class ModelWorld:
     def work(self, seconds: float = 0.0, *, step: float = 1.0) -> None:
         """Do all that can be done now, and then each *step* until *seconds* have passed."""
         ends = self.now + seconds
-        self._work()
+        is_busy = self._work()
         while self.now < ends:
             self.now += step
-            self._work()
+            if is_busy or any(map(self._is_due, self.workers)):
+                is_busy = self._work()
 
     def offer(self, bus: Bus | None = None) -> int:
         """Offer extractive episodes to the model, on *bus* if it is another; returns how many."""
@@ -159,14 +160,20 @@ class ModelWorld:
         )
         return upgrader.offer()
 
-    def _work(self) -> None:
+    def _is_due(self, name: str) -> bool:
+        return bool(self.bus.overdue(Subscription(name, self.workers[name].consumes), limit=1))
+
+    def _work(self) -> bool:
+        """Do what can be done now; return whether there was anything."""
+        outcomes: list[str] = []
         for name, worker in self.workers.items():
             subscription = Subscription(name, worker.consumes)
-            if self.bus.overdue(subscription, limit=1):
+            if self._is_due(name):
                 Sweeper(subscription, bus=self.bus, jobs=self.jobs, retry_policy=self.retry_policy, ahead=64).sweep()
             Dispatcher(subscription, bus=self.bus, jobs=self.jobs, ahead=1000, lease=LEASE).dispatch()
             for priority in Priority:
-                self.jobs.run(self.attempts, name, QueueKind.of(priority))
+                outcomes += self.jobs.run(self.attempts, name, QueueKind.of(priority))
+        return bool(outcomes)
 
     @property
     def episodes(self) -> list[Episode]:

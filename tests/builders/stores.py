@@ -1,24 +1,16 @@
 """A store in all its parts, and the bus that writes it."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 
 import redis
 
 from builders import servers
 from builders.buses import WholeBus
-from nous.bus.base import Bus, Committed, Conflict, Subscription
+from nous.bus.base import Conflict, Subscription
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects, Write
 from nous.domain.events import DecisionRecorded
-from nous.store.base import (
-    AnchoredSummaries,
-    DecisionSource,
-    Episodes,
-    FactLog,
-    SessionStates,
-)
 from nous.store.keys import StoreKeys
 from nous.store.redis.decisions import RedisDecisions
 from nous.store.redis.episodes import RedisEpisodes
@@ -26,7 +18,7 @@ from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
 from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
 from nous.store.redis.transcripts import RedisUploads
-from nous.store.transcript_source import Uploads, upload_of
+from nous.store.transcript_source import upload_of
 
 KEYS = StoreKeys("t")
 KEEPER = Subscription("decision-keeper", DecisionRecorded)
@@ -49,24 +41,6 @@ class WholeStore(RedisDecisions, RedisEpisodes, RedisSessionStates, RedisAnchore
         verdict = self.bus.apply(Effects(writes=tuple(writes)))
         return verdict.reason if isinstance(verdict, Conflict) else None
 
-
-@dataclass(frozen=True)
-class Store:
-    """All that is stored."""
-
-    anchors: AnchoredSummaries
-    session_states: SessionStates
-    decisions: DecisionSource
-    episodes: Episodes
-    facts: FactLog
-    uploads: Uploads
-    bus: Bus
-
     def write(self, *writes: Write) -> bool:
         """Whether they were applied."""
-        return isinstance(self.bus.apply(Effects(writes=writes)), Committed)
-
-
-def on_redis(client: redis.Redis) -> Store:
-    store = WholeStore(client, prefix="t")
-    return Store(*[store] * 6, bus=store.bus)
+        return self.apply(writes) is None

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 import redis
-from builders import buses, servers, stores
+from builders import buses, servers
 from builders.buses import BusWorld
-from builders.stores import Store
+from builders.stores import WholeStore
 
 from nous.jobs.base import BARE
 from nous.jobs.rq.queue import RqJobs
@@ -46,6 +46,6 @@ def world(client: redis.Redis, clock: Any) -> BusWorld:
 
 
 @pytest.fixture
-def store(client: redis.Redis) -> Store:
+def store(client: redis.Redis) -> WholeStore:
     """The store on each server in turn."""
-    return stores.on_redis(client)
+    return WholeStore(client, prefix="t")
