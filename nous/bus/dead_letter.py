@@ -104,22 +104,20 @@ def event_of(raw: bytes | int | None, ref: DeliveryRef) -> Event | None:
 
 
 def read_letter(letter_id: bytes, stored: Mapping[bytes, bytes]) -> DeadLetter:
-    """Read a dead letter as Redis returns it."""
+    """Read a dead letter as Redis returns it.
+
+    One that replaced another has the id of that one, and so its time, in `first`.
+    """
     fields = {name.decode(): value.decode(errors="replace") for name, value in stored.items()}
-    return letter_of(letter_id.decode(), fields)
-
-
-def letter_of(letter_id: str, fields: Mapping[str, str]) -> DeadLetter:
-    """Read a dead letter; one that replaced another has its id, and so its time, in `first`."""
     return DeadLetter(
-        id=letter_id,
+        id=letter_id.decode(),
         group=fields["group"],
         kind=fields["kind"],
         priority=Priority(fields["lane"]),
         entry=fields["entry"],
         letter_kind=DeadLetterKind(fields["grave"]),
         reason=fields["reason"],
-        at=accepted_at(fields.get("first", letter_id)),
+        at=accepted_at(fields.get("first", letter_id.decode())),
         attempts=int(fields.get("attempts", 0)),
         event_id=fields.get("event_id"),
         session_id=fields.get("session_id"),

@@ -165,13 +165,6 @@ class AttemptFailure:
         return self.fate, self.text, self.place
 
 
-def append_failure(
-    history: tuple[AttemptFailure, ...], attempt_failure: AttemptFailure | None, at: datetime
-) -> tuple[AttemptFailure, ...]:
-    """Return the last `MOST` of *history*, with *attempt_failure*, if any, appended."""
-    return (*history, replace(attempt_failure, at=at))[-MOST:] if attempt_failure else history
-
-
 def history_of(lines: str) -> tuple[AttemptFailure, ...]:
     """Parse stored failures, oldest first; skip lines that this release cannot read."""
     return tuple(found for line in lines.splitlines() if (found := _read(line)))

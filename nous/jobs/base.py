@@ -1,7 +1,6 @@
-"""Job queue interface, job spec per delivery attempt, queue and job names; in-memory queue."""
+"""Job queue interface, job spec per delivery attempt, queue and job names."""
 
 import re
-from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -134,41 +133,3 @@ class Jobs(Protocol):
 
 Runner = Callable[[str, str, str, int], str]
 """Makes the attempt with this worker, priority, stream entry and number; returns a short text about the outcome."""
-
-
-class MemoryJobs:
-    """In-memory `Jobs`, for tests; jobs wait until `run` is called."""
-
-    def __init__(self) -> None:
-        self.submitted: list[JobSpec] = []
-        self._waiting: dict[str, deque[JobSpec]] = defaultdict(deque)
-
-    def submit(self, *orders: JobSpec) -> int:
-        known = {order.id for order in self.submitted}
-        fresh = [order for order in orders if order.id not in known]
-        for order in fresh:
-            self.submitted.append(order)
-            self._waiting[order.queue].append(order)
-        return len(fresh)
-
-    def backlog(self, worker: str, line: QueueKind) -> int:
-        return len(self._waiting[line.queue(worker)])
-
-    def is_waiting(self, order: JobSpec) -> bool:
-        return order.id in {waiting.id for waiting in self._waiting[order.queue]}
-
-    def lose(self) -> None:
-        """Drop every waiting job, like a queue whose keys are lost."""
-        self._waiting.clear()
-
-    def run(self, runner: Runner, worker: str, line: QueueKind = QueueKind.LIVE) -> list[str]:
-        """Run the jobs of a queue and return the outcome of each; of a failed one, its error."""
-        outcomes: list[str] = []
-        waiting = self._waiting[line.queue(worker)]
-        while waiting:
-            order = waiting.popleft()
-            try:
-                outcomes.append(runner(worker, order.ref.priority, order.ref.entry, order.attempt))
-            except Exception as error:  # noqa: BLE001 (a queue continues after any error of a job)
-                outcomes.append(f"failed: {error}")
-        return outcomes

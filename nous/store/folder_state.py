@@ -1,7 +1,7 @@
-"""Records of processed files in watched folders: interface, in-memory version and codec."""
+"""Records of processed files in watched folders: interface and codec."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -55,28 +55,6 @@ class FolderState(Protocol):
     def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
         """Extend the lifetime of the records of *place*, and delete those of the files *without*."""
         ...
-
-
-class MemoryFolderState:
-    """`FolderState` in memory; *is_published* tells whether the bus knows an event."""
-
-    def __init__(self, is_published: Callable[[UUID], bool] = lambda _: True) -> None:
-        self._is_published = is_published
-        self._places: dict[WatchedFolder, dict[str, FileRecord]] = {}
-
-    def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
-        return dict(self._places.get(place, {}))
-
-    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
-        if not all(map(self._is_published, after)):
-            return False
-        self._places.setdefault(place, {})[name] = what
-        return True
-
-    def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
-        known = self._places.get(place, {})
-        for name in without:
-            known.pop(name, None)
 
 
 def name_of(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Every bus, with its books, its letters and its housekeeping, on a clock that is moved by hand."""
+"""The bus with its books, its letters and its housekeeping, on a clock that is moved by hand."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,20 +7,38 @@ from typing import Any
 
 import redis
 
+from builders import servers
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats, GroupCounters, Trimming
 from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
-from nous.bus.memory.bus import MemoryBus
 from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan, Precondition
 from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.streams import RedisTrimming
+from nous.domain.effects import Write
 from nous.domain.events import Event, SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 LEASE = 60.0
 _REFUSED = CommitPlan(preconditions=(Precondition("GET", "t:changed", (), "no"),))
+
+
+class WholeBus(RedisBus, RedisDeliveryStats, RedisDeadLetterQueue, RedisTrimming):
+    """Every part of the bus in one, on a fake server unless *client* is of another."""
+
+    def __init__(
+        self,
+        client: redis.Redis | None = None,
+        *,
+        plan_of: Callable[[Write], CommitPlan] = lambda _: CommitPlan(),
+        **more: Any,
+    ) -> None:
+        super().__init__(client or servers.fake(), plan_of=plan_of, **more)
+
+    def append(self, type_: str, raw: bytes, *, entry: str = "*", priority: Priority = Priority.LIVE) -> str:
+        """Append *raw* like a foreign producer, without an idempotency key; return the entry id."""
+        return self._client.xadd(self._keys.stream(type_, priority), {"event": raw}, id=entry).decode()
 
 
 @dataclass
@@ -47,18 +65,6 @@ class BusWorld:
         return self.delivery_stats.counters(SUMMARIZER)
 
 
-def in_memory(clock: Any) -> BusWorld:
-    bus = MemoryBus(lambda writes: "it has changed" if writes else None, clock=clock)
-    return BusWorld(bus, bus, bus, bus, clock, partial(bus.append, "session_ended"))
-
-
 def on_redis(client: redis.Redis, clock: Any) -> BusWorld:
-    keys = BusKeys("t")
-    bus = RedisBus(client, plan_of=lambda _: _REFUSED, keys=keys, clock=clock)
-
-    def append(raw: bytes, entry: str = "*", priority: Priority = Priority.LIVE) -> str:
-        name: Any = client.xadd(keys.stream("session_ended", priority), {"event": raw}, id=entry)
-        return name.decode()
-
-    delivery_stats, dead = RedisDeliveryStats(client, keys), RedisDeadLetterQueue(client, keys, clock=clock)
-    return BusWorld(bus, delivery_stats, dead, RedisTrimming(client, keys, clock=clock), clock, append)
+    bus = WholeBus(client, plan_of=lambda _: _REFUSED, keys=BusKeys("t"), clock=clock)
+    return BusWorld(bus, bus, bus, bus, clock, partial(bus.append, "session_ended"))

@@ -1,8 +1,9 @@
-"""A worker context over a store in memory."""
+"""A worker context over a store."""
 
 from dataclasses import dataclass
 from typing import Any
 
+from builders.stores import WholeStore
 from nous.domain.events import Event
 from nous.embedding.hashing import HashingEmbedder
 from nous.excerpt import windows
@@ -10,7 +11,6 @@ from nous.pipeline.anchored_summarizer import AnchoredSummarizer
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import WorkerContext
-from nous.store.memory import MemoryStore
 from nous.summary.llm.prompt import built_in
 from nous.transcript.model import Transcript
 
@@ -31,7 +31,7 @@ class Shelf:
         return self.transcript
 
 
-def context_over(store: MemoryStore, **more: Any) -> WorkerContext:
+def context_over(store: WholeStore, **more: Any) -> WorkerContext:
     """Build a context that reads from *store*, with *more* of its fields; the clock is among them."""
     known: dict[str, Any] = {
         "transcripts": NoTranscripts(),

@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 import numpy as np
 from numpy.typing import NDArray
 
+from builders.stores import WholeStore
 from nous.domain.effects import AppendFacts
 from nous.domain.episode import NAMESPACE, Category
 from nous.domain.errors import Unavailable
@@ -15,7 +16,6 @@ from nous.domain.fact import Fact, Learned, Row, Source, Superseded
 from nous.domain.scope import Scope
 from nous.knowledge import decision
 from nous.store.base import NO_VECTORS
-from nous.store.memory import MemoryStore
 
 Vector = NDArray[np.float32]
 HOME = Scope(project="home")
@@ -73,14 +73,14 @@ def superseded(text: str, by: str) -> Superseded:
     return Superseded(fact_id=fact_id(text), by=fact_id(by), reason="", at=NOON)
 
 
-def append(store: MemoryStore, *rows: Row, vectors: Mapping[str, Vector] | None = None, scope: Scope = HOME) -> None:
+def append(store: WholeStore, *rows: Row, vectors: Mapping[str, Vector] | None = None, scope: Scope = HOME) -> None:
     """Append *rows* to the log of *scope*, with the vectors of the texts that have one."""
     by_id = {fact_id(text): vector for text, vector in (vectors or {}).items()}
     expected = store.read(scope, embedder=NO_VECTORS).version
     assert store.apply([AppendFacts(scope=scope, expected=expected, rows=rows, vectors=by_id)]) is None
 
 
-def learn(store: MemoryStore, vectors: Mapping[str, Vector], *, embedded_by: str = "m", scope: Scope = HOME) -> None:
+def learn(store: WholeStore, vectors: Mapping[str, Vector], *, embedded_by: str = "m", scope: Scope = HOME) -> None:
     """Append a fact for each text, with its vector."""
     rows = [learned(text, embedded_by=embedded_by, scope=scope) for text in vectors]
     append(store, *rows, vectors=vectors, scope=scope)

@@ -1,4 +1,4 @@
-"""Sessions that are touched and go silent, in memory, with every worker that has to do with them."""
+"""Sessions that are touched and go silent, with every worker that has to do with them."""
 
 from dataclasses import replace
 from datetime import timedelta

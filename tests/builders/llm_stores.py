@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import fakeredis
 import pytest
 import redis
 
+from builders import servers
 from nous.llm.state import CircuitStore, LlmKeys, LlmStores, ResponseStore, TokenUsageStore, UsageCounters
 
 KINDS = ("fakeredis", "server", "sent twice")
@@ -41,21 +41,17 @@ def each_kind(request: pytest.FixtureRequest, clock: Any) -> Iterator[Books]:
 
 def _client(request: pytest.FixtureRequest) -> redis.Redis:
     if request.param == "fakeredis":
-        return fake_client()
+        return servers.fake()
     client: redis.Redis = request.getfixturevalue("redis_client")
     return client if request.param == "server" else Insistent(connection_pool=client.connection_pool)
 
 
-def fake_client() -> redis.Redis:
-    return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-
-
 def fake_books(clock: Callable[[], float]) -> Books:
-    return on_redis(fake_client(), clock)
+    return on_redis(servers.fake(), clock)
 
 
 def fake_counters() -> UsageCounters:
-    return UsageCounters(fake_client(), KEYS)
+    return UsageCounters(servers.fake(), KEYS)
 
 
 def on_redis(client: redis.Redis, clock: Any) -> Books:

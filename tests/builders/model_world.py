@@ -1,4 +1,4 @@
-"""A model that answers as it is told and every worker that asks it, in memory, with a clock that is moved by hand."""
+"""A model that answers as it is told and every worker that asks it, with a clock that is moved by hand."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,18 +8,19 @@ from uuid import UUID, uuid5
 
 from builders.answers import SESSION, answer
 from builders.contexts import context_over
+from builders.jobs import FakeJobs
 from builders.llm_stores import fake_books
 from builders.scripted_model import Answer, ScriptedModel
+from builders.stores import WholeStore
 from nous.app.llm import in_order
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Bus, Priority, Subscription
 from nous.bus.delivery_state import RetryPolicy
-from nous.bus.memory.bus import MemoryBus
 from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import NAMESPACE, Episode
 from nous.domain.events import EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.domain.scope import CacheSubject, Scope
-from nous.jobs.base import MemoryJobs, QueueKind
+from nous.jobs.base import QueueKind
 from nous.llm.base import Question
 from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import Worker
@@ -29,7 +30,6 @@ from nous.runtime.sweeper import Sweeper
 from nous.runtime.worker_process import Dispatcher
 from nous.settings.model import LlmSettings
 from nous.store.keys import StoreKeys
-from nous.store.memory import MemoryStore
 from nous.store.transcript_source import StoredTranscripts
 from nous.summary.llm.prompt import built_in
 from workers.decision_keeper import WORKER as KEEPER
@@ -67,10 +67,10 @@ class ModelWorld:
         self.llm = LlmSettings(**llm)
         self.answers: Callable[[Question], Answer] = answers or _good
         self.model = ScriptedModel(self._answered)
-        self.store = MemoryStore()
+        self.store = WholeStore(clock=self.clock)
         self.books = fake_books(self.clock)
-        self.bus = MemoryBus(self.store.apply, clock=self.clock)
-        self.jobs = MemoryJobs()
+        self.bus = self.store.bus
+        self.jobs = FakeJobs()
         self.use(self.summarizer())
 
     def _answered(self, question: Question) -> Answer:
@@ -138,10 +138,11 @@ class ModelWorld:
     def work(self, seconds: float = 0.0, *, step: float = 1.0) -> None:
         """Do all that can be done now, and then each *step* until *seconds* have passed."""
         ends = self.now + seconds
-        self._work()
+        is_busy = self._work()
         while self.now < ends:
             self.now += step
-            self._work()
+            if is_busy or any(map(self._is_due, self.workers)):
+                is_busy = self._work()
 
     def offer(self, bus: Bus | None = None) -> int:
         """Offer extractive episodes to the model, on *bus* if it is another; returns how many."""
@@ -159,13 +160,20 @@ class ModelWorld:
         )
         return upgrader.offer()
 
-    def _work(self) -> None:
+    def _is_due(self, name: str) -> bool:
+        return bool(self.bus.overdue(Subscription(name, self.workers[name].consumes), limit=1))
+
+    def _work(self) -> bool:
+        """Do what can be done now; return whether there was anything."""
+        outcomes: list[str] = []
         for name, worker in self.workers.items():
             subscription = Subscription(name, worker.consumes)
-            Sweeper(subscription, bus=self.bus, jobs=self.jobs, retry_policy=self.retry_policy, ahead=64).sweep()
+            if self._is_due(name):
+                Sweeper(subscription, bus=self.bus, jobs=self.jobs, retry_policy=self.retry_policy, ahead=64).sweep()
             Dispatcher(subscription, bus=self.bus, jobs=self.jobs, ahead=1000, lease=LEASE).dispatch()
             for priority in Priority:
-                self.jobs.run(self.attempts, name, QueueKind.of(priority))
+                outcomes += self.jobs.run(self.attempts, name, QueueKind.of(priority))
+        return bool(outcomes)
 
     @property
     def episodes(self) -> list[Episode]:

@@ -1,10 +1,11 @@
-"""A real server, the one that comes with the product."""
+"""A real server, the one that comes with the product, and a fake one within the process."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import fakeredis
 import pytest
 import redis
 
@@ -32,3 +33,8 @@ def emptied(url: str) -> Generator[redis.Redis]:
     with redis.Redis.from_url(url, socket_timeout=10) as client:
         client.flushall()
         yield client
+
+
+def fake() -> redis.Redis:
+    """A client of a server of its own, without a process."""
+    return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)

@@ -1,4 +1,4 @@
-"""A folder with sessions, which is swept onto a bus in memory by a clock that is moved by hand."""
+"""A folder with sessions, which is swept onto a bus by a clock that is moved by hand."""
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -6,17 +6,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
-from nous.bus.accounting import EventStatus
+import redis
+
+from builders import servers
+from builders.stores import WholeStore
 from nous.bus.base import Priority, Subscription
-from nous.bus.memory.bus import MemoryBus
+from nous.bus.redis.keys import BusKeys
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepReport, WatchRules
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionIntake, SessionMetadata
-from nous.store.folder_state import FileRecord, MemoryFolderState, WatchedFolder
+from nous.store.folder_state import FileRecord, WatchedFolder
 from nous.store.keys import StoreKeys
-from nous.store.memory import MemoryStore
+from nous.store.redis.transcripts import RedisFolderState
 
 READER = Subscription("episode-summarizer", SessionEnded)
 HOUR, DAY = 3600, 86400
@@ -28,11 +31,11 @@ def counts(sweep: SweepReport) -> Mapping[FileOutcome, int]:
     return {fate: count for fate, count in sweep.fates.items() if count}
 
 
-class Forgetful(MemoryFolderState):
+class Forgetful(RedisFolderState):
     """Does something else first where it is to remember: as if the server were killed after publishing."""
 
-    def __init__(self, is_published: Callable[[UUID], bool]) -> None:
-        super().__init__(is_published)
+    def __init__(self, client: redis.Redis) -> None:
+        super().__init__(client, StoreKeys(), bus_keys=BusKeys())
         self.first: Callable[[], object] = lambda: None
 
     def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
@@ -46,22 +49,21 @@ class Scene:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.now = float(NOW)
-        self.watched = Forgetful(self.is_published)
+        self.client = servers.fake()
+        self.watched = Forgetful(self.client)
         self.read: list[Path] = []
         self.instead: Callable[[Path], None] = lambda _: None
         self.lose_events()
 
     def lose_events(self) -> None:
         """Begin with a bus that knows nothing, as one does whose server has lost what it had not written yet."""
-        store = MemoryStore()
-        self.bus = MemoryBus(store.apply)
+        self.client.flushall()
+        store = WholeStore(self.client)
+        self.bus = store.bus
         session_intake = SessionIntake(
             store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)
         )
         self.producer = Producer(self.bus, self.bus, self.bus, session_intake, readers=[READER])
-
-    def is_published(self, event_id: UUID) -> bool:
-        return self.bus.locate(event_id, READER).where is not EventStatus.UNKNOWN
 
     def write(self, name: str, *, age: float = 2 * HOUR, text: str = TEXT) -> Path:
         path = self.folder / name

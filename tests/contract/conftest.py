@@ -1,14 +1,13 @@
-"""What the contract tests run against: a real server, the one that comes with the product, and every bus."""
+"""What the contract tests run against: a real server, the one that comes with the product, and a fake one."""
 
 from collections.abc import Iterator
 from typing import Any
 
-import fakeredis
 import pytest
 import redis
-from builders import buses, servers, stores
+from builders import buses, servers
 from builders.buses import BusWorld
-from builders.stores import Store
+from builders.stores import WholeStore
 
 from nous.jobs.base import BARE
 from nous.jobs.rq.queue import RqJobs
@@ -32,37 +31,21 @@ def jobs(redis_client: redis.Redis) -> RqJobs:
     return RqJobs(redis_client, BARE, deadline=600, result_ttl=60, failure_ttl=60)
 
 
-@pytest.fixture(params=["memory", "fakeredis", "server"])
-def kept_on(request: pytest.FixtureRequest) -> redis.Redis | None:
-    """Each place where things are kept, in turn and with nothing in it; none is the memory of this process."""
-    match request.param:
-        case "memory":
-            return None
-        case "fakeredis":
-            return _fake()
-        case _:
-            return request.getfixturevalue("redis_client")
-
-
 @pytest.fixture(params=["fakeredis", "server"])
 def client(request: pytest.FixtureRequest) -> redis.Redis:
-    """Each server in turn, with nothing in it: for what only keys can show."""
+    """Each server in turn, with nothing in it."""
     if request.param == "fakeredis":
-        return _fake()
+        return servers.fake()
     return request.getfixturevalue("redis_client")
 
 
 @pytest.fixture
-def world(kept_on: redis.Redis | None, clock: Any) -> BusWorld:
-    """Each bus in turn."""
-    return buses.in_memory(clock) if kept_on is None else buses.on_redis(kept_on, clock)
+def world(client: redis.Redis, clock: Any) -> BusWorld:
+    """The bus on each server in turn."""
+    return buses.on_redis(client, clock)
 
 
 @pytest.fixture
-def store(kept_on: redis.Redis | None) -> Store:
-    """Each store in turn."""
-    return stores.in_memory() if kept_on is None else stores.on_redis(kept_on)
-
-
-def _fake() -> redis.Redis:
-    return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+def store(client: redis.Redis) -> WholeStore:
+    """The store on each server in turn."""
+    return WholeStore(client, prefix="t")

@@ -1,4 +1,4 @@
-"""What a store of anchored summaries promises, asked of each: in memory, on fakeredis, and on a real server."""
+"""What a store of anchored summaries promises, on fakeredis and on a real server."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import uuid5
 import pytest
 import redis
 from builders.episodes import HOME, NOON
-from builders.stores import Store, on_redis
+from builders.stores import WholeStore
 
 from nous.domain.anchored_summary import AnchoredSummary, StoredAnchoredSummary
 from nous.domain.effects import ExpectAnchoredSummary, SaveAnchoredSummary
@@ -18,13 +18,15 @@ from nous.domain.scope import Scope
 ODD = "a/b: 100% 日本"
 
 
-def save(store: Store, anchor: StoredAnchoredSummary, *, replaces: StoredAnchoredSummary | None = None) -> bool:
+def save(store: WholeStore, anchor: StoredAnchoredSummary, *, replaces: StoredAnchoredSummary | None = None) -> bool:
     """Whether it was stored."""
     return store.write(SaveAnchoredSummary(anchor=anchor, replaces=replaces.event_id if replaces else None))
 
 
-def saved(store: Store, scope: Scope = HOME, *, agent: str = "a1", session: str = "s1") -> StoredAnchoredSummary | None:
-    return store.anchors.anchored_summary(scope, agent_id=agent, session_id=session)
+def saved(
+    store: WholeStore, scope: Scope = HOME, *, agent: str = "a1", session: str = "s1"
+) -> StoredAnchoredSummary | None:
+    return store.anchored_summary(scope, agent_id=agent, session_id=session)
 
 
 def anchor(iteration: int = 1, **fields: Any) -> StoredAnchoredSummary:
@@ -44,7 +46,7 @@ def anchor(iteration: int = 1, **fields: Any) -> StoredAnchoredSummary:
     return StoredAnchoredSummary(**{**known, **fields})
 
 
-def test_there_is_one_for_each_agent_and_session_replaced_in_place(store: Store) -> None:
+def test_there_is_one_for_each_agent_and_session_replaced_in_place(store: WholeStore) -> None:
     save(store, anchor())
     save(store, anchor(agent_id=ODD))
     save(store, anchor(session_id=ODD))
@@ -55,7 +57,7 @@ def test_there_is_one_for_each_agent_and_session_replaced_in_place(store: Store)
     assert saved(store, session=ODD) == anchor(session_id=ODD)
 
 
-def test_one_that_was_replaced_meanwhile_is_not_replaced_again(store: Store) -> None:
+def test_one_that_was_replaced_meanwhile_is_not_replaced_again(store: WholeStore) -> None:
     save(store, anchor())
     save(store, anchor(2), replaces=anchor())
 
@@ -65,14 +67,14 @@ def test_one_that_was_replaced_meanwhile_is_not_replaced_again(store: Store) -> 
 
 
 def test_one_of_another_schema_version_is_refused_and_not_misread(redis_client: redis.Redis) -> None:
-    store = on_redis(redis_client)
+    store = WholeStore(redis_client, prefix="t")
     save(store, replace(anchor(), summary=AnchoredSummary(schema_version=2)))
 
     with pytest.raises(Misconfigured, match="another release"):
         saved(store)
 
 
-def test_nothing_new_holds_while_the_summary_is_there_that_was_seen(store: Store) -> None:
+def test_nothing_new_holds_while_the_summary_is_there_that_was_seen(store: WholeStore) -> None:
     seen = ExpectAnchoredSummary(scope=HOME, agent_id="a1", session_id="s1", event_id=anchor().event_id)
     assert not store.write(seen)
     save(store, anchor())

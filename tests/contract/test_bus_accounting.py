@@ -4,11 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import redis
 
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, DeadLetterKind, Duplicate, Subscription
-from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.events import JobDeadLettered, SessionEnded
 from nous.domain.scope import NO_SESSION, Scope
@@ -147,22 +145,16 @@ def test_the_events_of_a_session_are_found_in_its_scope_alone(world: Any, ended:
     assert world.delivery_stats.events_of("s1", Scope(project="another"), SessionEnded) == []
 
 
-def test_nothing_waits_in_a_backlog_that_somebody_has_cut_off(
-    world: Any, ended: Any, kept_on: redis.Redis | None
-) -> None:
-    if kept_on is None:
-        pytest.skip("nobody can cut a bus in memory")
+def test_nothing_waits_in_a_backlog_that_somebody_has_cut_off(world: Any, ended: Any, client: Any) -> None:
     world.publish(*(ended(f"s{i}") for i in range(3)))
     world.receive(limit=1)
 
-    kept_on.xtrim("t:events:session_ended", maxlen=0, approximate=False)
+    client.xtrim("t:events:session_ended", maxlen=0, approximate=False)
 
     assert world.delivery_stats.backlogs(SUMMARIZER)[0].waiting == 0
 
 
 def test_an_entry_whose_id_is_no_time_is_received_and_shown(world: Any) -> None:
-    if isinstance(world.bus, MemoryBus):
-        pytest.skip("a bus in memory gives its own ids")
     world.foreign_append(b'{"data":{"session_id":"s9","transcript":"User: hi"}}', entry="1795307158972000000-0")
 
     assert [d.event.session_id for d in world.receive()] == ["s9"]

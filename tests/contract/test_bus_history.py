@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 import pytest
-import redis
 
 from nous.bus.accounting import EventStatus
 from nous.bus.base import DeadLetterKind, DeliveryRef, Subscription
@@ -69,42 +68,35 @@ def test_the_history_is_bounded_and_goes_on_when_a_letter_is_redriven(world: Any
     assert (again.history[-1].fate, again.history[-1].attempt) == (AttemptOutcome.REDRIVEN, letter.attempts)
 
 
-def test_a_delivery_that_is_done_leaves_no_history(world: Any, ended: Any, kept_on: redis.Redis | None) -> None:
+def test_a_delivery_that_is_done_leaves_no_history(world: Any, ended: Any, client: Any) -> None:
     delivery = fail(world, received(world, ended()), 1)
 
     world.bus.commit(delivery, Effects())
 
-    if kept_on is not None:
-        assert kept_on.keys("t:progress:*") == []
+    assert client.keys("t:progress:*") == []
 
 
 def test_what_is_kept_of_a_pending_delivery_is_read_and_written_by_older_releases(
-    world: Any, ended: Any, kept_on: redis.Redis | None
+    world: Any, ended: Any, client: Any
 ) -> None:
-    if kept_on is None:
-        pytest.skip("a bus in memory is shared with no other release")
     delivery = fail(world, received(world, ended()), 1)
-    server: Any = kept_on
 
-    [stored] = server.hgetall("t:progress:episode-summarizer").values()
+    [stored] = client.hgetall("t:progress:episode-summarizer").values()
 
     older = {"attempt": 1, "state": "waiting", "errors": 1, "crashes": 0, "deaths": 0, "reason": "away"}
     assert orjson.loads(stored) == older
     assert stored == orjson.dumps(older) == delivery.state.encode()
-    [history] = server.keys("t:progress:episode-summarizer:*")
-    assert 0 < server.ttl(history) <= 7 * 24 * 3600
+    [history] = client.keys("t:progress:episode-summarizer:*")
+    assert 0 < client.ttl(history) <= 7 * 24 * 3600
 
 
-def test_a_letter_of_an_older_release_is_read_and_redriven(world: Any, ended: Any, kept_on: redis.Redis | None) -> None:
-    if kept_on is None:
-        pytest.skip("a bus in memory is shared with no other release")
+def test_a_letter_of_an_older_release_is_read_and_redriven(world: Any, ended: Any, client: Any) -> None:
     delivery = received(world, ended())
     world.bus.dead_letter(delivery.ref, progress=None, reason="x")
-    server: Any = kept_on
-    [(letter_id, fields)] = server.xrange("t:dead")
+    [(letter_id, fields)] = client.xrange("t:dead")
     known = {b"group", b"kind", b"lane", b"entry", b"grave", b"reason", b"attempts", b"event_id", b"session_id"}
-    server.xdel("t:dead", letter_id)
-    server.xadd("t:dead", {name: fields[name] for name in known})
+    client.xdel("t:dead", letter_id)
+    client.xadd("t:dead", {name: fields[name] for name in known})
 
     [letter] = world.dead.letters()
 
@@ -153,20 +145,17 @@ def test_who_cannot_take_that_something_is_dead_is_not_told_so_without_end(world
     assert [letter.reason for letter in world.dead.letters()] == ["x", "the watcher cannot take it"]
 
 
-def test_the_event_of_a_letter_can_be_looked_at_as_long_as_it_is_there(
-    world: Any, ended: Any, kept_on: redis.Redis | None
-) -> None:
+def test_the_event_of_a_letter_can_be_looked_at_as_long_as_it_is_there(world: Any, ended: Any, client: Any) -> None:
     delivery = received(world, ended())
     world.bus.dead_letter(delivery.ref, progress=None, reason="x")
     [letter] = world.dead.letters()
 
     assert orjson.loads(world.dead.payload(letter))["data"]["session_id"] == "s1"
 
-    if kept_on is not None:
-        kept_on.xdel(f"t:events:{SessionEnded.type}", letter.entry)
-        assert world.dead.payload(letter) is None
-        with pytest.raises(NotFound, match="no longer in its stream"):
-            world.dead.redrive(letter, SUMMARIZER)
+    client.xdel(f"t:events:{SessionEnded.type}", letter.entry)
+    assert world.dead.payload(letter) is None
+    with pytest.raises(NotFound, match="no longer in its stream"):
+        world.dead.redrive(letter, SUMMARIZER)
 
 
 def test_what_was_dropped_is_not_taken_for_done(world: Any, ended: Any) -> None:

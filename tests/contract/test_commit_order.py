@@ -5,8 +5,7 @@ from uuid import UUID
 
 import pytest
 import redis
-from builders import stores
-from builders.stores import KEYS
+from builders.stores import KEYS, WholeStore
 
 from nous.bus.base import Bus, Committed, Conflict, Delivery, Priority, Subscription
 from nous.bus.redis.keys import BusKeys
@@ -24,7 +23,7 @@ FOLLOWING = BusKeys("t").stream(FactsUnembedded.type, Priority.LIVE)
 @pytest.fixture
 def bus(redis_client: redis.Redis) -> Bus:
     """A bus that writes the store."""
-    return stores.on_redis(redis_client).bus
+    return WholeStore(redis_client, prefix="t").bus
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid5
 
-import pytest
 from builders.episodes import HOME, NOON, WORK, episode
-from builders.stores import KEEPER, Store
+from builders.stores import KEEPER, WholeStore
 
 from nous.bus.base import Priority
 from nous.domain.effects import Effects, RecordResummaryAttempt, RemoveFromResummaries, SaveDecision, SaveEpisode
@@ -44,16 +43,16 @@ def recorded(text: str, *, scope: Scope = HOME, session: str = "s1") -> Decision
     )
 
 
-def unrefined(store: Store, by: str) -> set[tuple[Scope, UUID]]:
-    return set(store.episodes.unrefined(but=(by,)))
+def unrefined(store: WholeStore, by: str) -> set[tuple[Scope, UUID]]:
+    return set(store.unrefined(but=(by,)))
 
 
-def said(store: Store, *, scope: Scope = HOME, session: str = "s1") -> list[str]:
-    found = store.decisions.get_episode_decisions(episode_id(scope, session), scope=scope)
+def said(store: WholeStore, *, scope: Scope = HOME, session: str = "s1") -> list[str]:
+    found = store.get_episode_decisions(episode_id(scope, session), scope=scope)
     return [decision.description for decision in found]
 
 
-def test_editions_that_were_replaced_stay_reachable_the_newest_first(store: Store) -> None:
+def test_editions_that_were_replaced_stay_reachable_the_newest_first(store: WholeStore) -> None:
     first = episode()
     second = replace(first, edition=2, tier=Tier.LLM, model="openai:m", prompt_version="episode-1")
     third = replace(first, edition=3, version="v2")
@@ -61,28 +60,28 @@ def test_editions_that_were_replaced_stay_reachable_the_newest_first(store: Stor
     store.write(SaveEpisode(episode=second, replaces=first))
     store.write(SaveEpisode(episode=third, replaces=second))
 
-    assert list(store.episodes.editions(HOME, first.id)) == [third, second, first]
-    assert store.episodes.get(HOME, first.id) == third
-    assert list(store.episodes.editions(WORK, first.id)) == []
+    assert list(store.editions(HOME, first.id)) == [third, second, first]
+    assert store.get(HOME, first.id) == third
+    assert list(store.editions(WORK, first.id)) == []
 
 
-def test_a_brief_is_read_as_it_was_saved(store: Store) -> None:
+def test_a_brief_is_read_as_it_was_saved(store: WholeStore) -> None:
     store.write(SaveEpisode(episode=episode(), summary_input=BRIEF))
 
-    assert store.episodes.summary_input(HOME, episode().id) == BRIEF
-    assert store.episodes.summary_input(WORK, episode().id) is None
+    assert store.summary_input(HOME, episode().id) == BRIEF
+    assert store.summary_input(WORK, episode().id) is None
 
 
-def test_half_a_character_in_a_brief_costs_nothing_but_itself(store: Store) -> None:
+def test_half_a_character_in_a_brief_costs_nothing_but_itself(store: WholeStore) -> None:
     odd = SummaryInput(windows=((Segment("[User] half \ud83d of one", "User", 1),),))
 
     assert store.write(SaveEpisode(episode=episode(), summary_input=odd))
-    found = store.episodes.summary_input(HOME, episode().id)
+    found = store.summary_input(HOME, episode().id)
     assert found is not None
     assert "of one" in found.windows[0][0].text
 
 
-def test_an_extractive_episode_waits_for_a_model_until_one_has_made_it(store: Store) -> None:
+def test_an_extractive_episode_waits_for_a_model_until_one_has_made_it(store: WholeStore) -> None:
     first, other = episode(), episode("s2", scope=Scope("tenant:1", "100%", "日本 語"))
     store.write(SaveEpisode(episode=first, summary_input=BRIEF))
     store.write(SaveEpisode(episode=other, summary_input=BRIEF))
@@ -93,7 +92,7 @@ def test_an_extractive_episode_waits_for_a_model_until_one_has_made_it(store: St
     assert unrefined(store, "m 1") == {(other.scope, other.id)}
 
 
-def test_who_has_tried_an_episode_is_not_offered_it_again_and_another_is(store: Store) -> None:
+def test_who_has_tried_an_episode_is_not_offered_it_again_and_another_is(store: WholeStore) -> None:
     store.write(SaveEpisode(episode=episode(), summary_input=BRIEF))
     store.write(RecordResummaryAttempt(scope=HOME, episode_id=episode().id, by="m 1"))
 
@@ -102,7 +101,7 @@ def test_who_has_tried_an_episode_is_not_offered_it_again_and_another_is(store: 
 
 
 def test_an_episode_that_is_not_to_be_offered_any_more_waits_for_no_model_until_it_is_extractive_anew(
-    store: Store,
+    store: WholeStore,
 ) -> None:
     first, second = episode(), replace(episode(), edition=2, version="v2")
     store.write(SaveEpisode(episode=first, summary_input=BRIEF))
@@ -114,7 +113,7 @@ def test_an_episode_that_is_not_to_be_offered_any_more_waits_for_no_model_until_
     assert unrefined(store, "m 1") == {(HOME, first.id)}
 
 
-def test_decisions_are_kept_once_each_and_by_session(store: Store) -> None:
+def test_decisions_are_kept_once_each_and_by_session(store: WholeStore) -> None:
     for _ in range(2):
         store.write(kept("second", at=NOON.replace(hour=13)), kept("first", at=NOON))
     store.write(kept("elsewhere", scope=WORK))
@@ -125,8 +124,7 @@ def test_decisions_are_kept_once_each_and_by_session(store: Store) -> None:
     assert said(store, session="s3") == []
 
 
-@pytest.mark.parametrize("kept_on", ["fakeredis", "server"], indirect=True)
-def test_a_decision_that_nobody_has_kept_yet_is_seen(store: Store) -> None:
+def test_a_decision_that_nobody_has_kept_yet_is_seen(store: WholeStore) -> None:
     store.bus.publish(recorded("unread"), recorded("of another session", session="s2"))
     assert said(store) == ["unread"]
 

@@ -7,9 +7,8 @@ from uuid import UUID
 import numpy as np
 import pytest
 import redis
-from builders import stores
 from builders.fact_rows import HOME, said
-from builders.stores import KEYS, Store
+from builders.stores import KEYS, WholeStore
 from numpy.typing import NDArray
 from redis.client import Pipeline
 
@@ -35,8 +34,8 @@ def unit(seed: int, dim: int = 4) -> NDArray[np.float32]:
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-def add(store: Store, *rows: Row, vectors: dict[UUID, NDArray[np.float32]] | None = None) -> bool:
-    expected = store.facts.read(HOME).version
+def add(store: WholeStore, *rows: Row, vectors: dict[UUID, NDArray[np.float32]] | None = None) -> bool:
+    expected = store.read(HOME).version
     return store.write(AppendFacts(scope=HOME, expected=expected, rows=rows, vectors=vectors or {}))
 
 
@@ -47,7 +46,7 @@ def without(session: str) -> Rewrite:
     return rewrite
 
 
-def taught(store: Store, count: int) -> list[Learned]:
+def taught(store: WholeStore, count: int) -> list[Learned]:
     """Facts of two sessions in turn, with vectors by two embedders, of which each takes more than one block."""
     rows = [said(("mine", "theirs")[number % 2], f"fact {number}") for number in range(count)]
     add(store, *rows, vectors={row.fact.id: unit(at) for at, row in enumerate(rows)})
@@ -56,10 +55,10 @@ def taught(store: Store, count: int) -> list[Learned]:
     return rows
 
 
-def assert_theirs_alone_is_left(store: Store, taught: Sequence[Learned]) -> None:
+def assert_theirs_alone_is_left(store: WholeStore, taught: Sequence[Learned]) -> None:
     left = list(enumerate(taught))[1::2]
     for embedder, dim in (("m", 4), ("n", 6)):
-        found = store.facts.read(HOME, embedder=embedder)
+        found = store.read(HOME, embedder=embedder)
         assert [row.fact.id for row in found.rows if isinstance(row, Learned)] == [row.fact.id for _, row in left]
         assert found.vectors.keys() == {row.fact.id for _, row in left}
         for at, row in left:
@@ -67,34 +66,34 @@ def assert_theirs_alone_is_left(store: Store, taught: Sequence[Learned]) -> None
 
 
 def test_a_log_is_written_anew_with_the_vectors_of_what_stays(redis_client: redis.Redis) -> None:
-    store = stores.on_redis(redis_client)  # a fake copies the whole block for each vector, which takes a minute
+    store = WholeStore(redis_client, prefix="t")  # a fake copies the whole block for each vector, which takes a minute
     rows = taught(store, 5000)
-    seen = store.facts.read(HOME).version
+    seen = store.read(HOME).version
 
     erased = RedisErasure(redis_client, KEYS).rewrite(HOME, without("mine"))
 
     assert (len(erased.gone), erased.lost_vectors) == (2500, 5000)
-    assert store.facts.read(HOME, after=seen).complete
+    assert store.read(HOME, after=seen).complete
     assert_theirs_alone_is_left(store, rows)
 
 
 def test_who_has_read_the_old_log_is_refused_and_the_new_one_grows_on(client: redis.Redis) -> None:
-    store = stores.on_redis(client)
+    store = WholeStore(client, prefix="t")
     add(store, said("mine", "a"), vectors={said("mine", "a").fact.id: unit(1)})
-    stale = store.facts.read(HOME).version
+    stale = store.read(HOME).version
     late = said("theirs", "b")
 
     RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
 
     append = AppendFacts(scope=HOME, expected=stale, rows=(late,), vectors={late.fact.id: unit(2)})
     assert not store.write(append)
-    assert store.facts.read(HOME).rows == ()
+    assert store.read(HOME).rows == ()
     assert add(store, late, vectors={late.fact.id: unit(2)})
-    assert store.facts.read(HOME).rows == (late,)
+    assert store.read(HOME).rows == (late,)
 
 
 def test_what_is_learned_while_a_log_is_written_anew_is_not_lost(client: redis.Redis) -> None:
-    store = stores.on_redis(client)
+    store = WholeStore(client, prefix="t")
     add(store, said("mine", "a"), vectors={said("mine", "a").fact.id: unit(1)})
     late = said("theirs", "b")
     calls: list[int] = []
@@ -109,7 +108,7 @@ def test_what_is_learned_while_a_log_is_written_anew_is_not_lost(client: redis.R
     RedisErasure(client, KEYS).rewrite(HOME, rewrite)
 
     assert calls == [1, 2]
-    assert store.facts.read(HOME).rows == (late,)
+    assert store.read(HOME).rows == (late,)
     assert list(client.scan_iter("t:aside:*")) == []
 
 
@@ -142,7 +141,7 @@ def test_what_a_killed_one_has_left_aside_goes_with_what_is_forgotten_next(
     client: redis.Redis, forget: Callable[[RedisErasure], None]
 ) -> None:
     server: Any = client
-    taught(stores.on_redis(client), 10)
+    taught(WholeStore(client, prefix="t"), 10)
     with pytest.raises(KeyboardInterrupt):
         RedisErasure(Stopped(client, die), KEYS).rewrite(HOME, without("mine"))
     left = list(server.scan_iter("t:aside:*"))
@@ -155,14 +154,14 @@ def test_what_a_killed_one_has_left_aside_goes_with_what_is_forgotten_next(
 
 
 def test_two_that_forget_at_once_both_come_to_their_end_and_leave_nothing_aside(client: redis.Redis) -> None:
-    store = stores.on_redis(client)
+    store = WholeStore(client, prefix="t")
     last = said("last", "c")
     taught(store, 10)
     add(store, last, vectors={last.fact.id: unit(7)})
 
     RedisErasure(Stopped(client, lambda: theirs(RedisErasure(client, KEYS))), KEYS).rewrite(HOME, without("mine"))
 
-    found = store.facts.read(HOME, embedder="m")
+    found = store.read(HOME, embedder="m")
     assert found.rows == (last,)
     np.testing.assert_array_equal(found.vectors[last.fact.id], unit(7))
     assert list(client.scan_iter("t:aside:*")) == []
@@ -252,7 +251,7 @@ class Repeating(redis.Redis):
 
 
 def test_a_log_whose_swap_was_not_heard_of_has_taken_its_place(client: redis.Redis) -> None:
-    store = stores.on_redis(client)
+    store = WholeStore(client, prefix="t")
     rows = taught(store, 10)
 
     erased = RedisErasure(Repeating(client), KEYS).rewrite(HOME, without("mine"))
@@ -262,7 +261,7 @@ def test_a_log_whose_swap_was_not_heard_of_has_taken_its_place(client: redis.Red
 
 
 def test_a_log_is_held_for_a_short_time_which_begins_anew_with_each_step(client: redis.Redis) -> None:
-    store, held_by = stores.on_redis(client), Held(client)
+    store, held_by = WholeStore(client, prefix="t"), Held(client)
     rows = [said(("mine", "theirs")[number % 2], f"fact {number}", embedded_by=None) for number in range(2200)]
     add(store, *rows)  # what stays is written in two steps
 
@@ -279,7 +278,7 @@ def test_a_log_is_held_for_a_short_time_which_begins_anew_with_each_step(client:
 
 
 def test_a_log_that_was_made_anew_is_kept(client: redis.Redis) -> None:
-    taught(stores.on_redis(client), 2)
+    taught(WholeStore(client, prefix="t"), 2)
 
     RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
 

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from nous.bus.base import Subscription
-from nous.bus.memory.bus import MemoryBus
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import LARGEST
 from nous.domain.events import SessionEnded
@@ -53,10 +52,8 @@ def test_a_reason_is_kept_without_credentials_and_never_at_length(world: Any, en
     assert len(letter.reason) <= LONGEST_REASON
 
 
-def test_what_is_too_large_does_not_leave_its_server(world: Any, redis_client: Any, kept_on: Any) -> None:
-    if kept_on is not redis_client:
-        pytest.skip("there is no server that it could leave")
-
+@pytest.mark.parametrize("client", ["server"], indirect=True)
+def test_what_is_too_large_does_not_leave_its_server(world: Any, redis_client: Any) -> None:
     def sent() -> int:
         return int(redis_client.info("stats")["total_net_output_bytes"])
 
@@ -81,8 +78,6 @@ def test_what_is_too_large_is_not_published(world: Any, ended: Any) -> None:
 
 
 def test_no_more_is_handed_over_at_once_than_one_may_have(world: Any) -> None:
-    if isinstance(world.bus, MemoryBus):
-        pytest.skip("what is in memory is not handed over")
     for number in range(10):
         text = b"x" * (LARGEST // 4)
         world.foreign_append(b'{"data": {"session_id": "s%d", "transcript": "%s"}}' % (number, text))

@@ -1,4 +1,4 @@
-"""What a fact log promises, asked of each: in memory, on fakeredis, and on a real server. Writes go through a bus."""
+"""What a fact log promises, on fakeredis and on a real server. Writes go through a bus."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pytest
 from builders import fact_rows
 from builders.fact_rows import HOME, NOON
 from builders.knowing import source
-from builders.stores import Store
+from builders.stores import WholeStore
 from numpy.typing import NDArray
 
 from nous.domain.effects import AppendFacts
@@ -27,9 +27,11 @@ def unit(*numbers: float) -> NDArray[np.float32]:
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-def add(store: Store, *rows: Row, scope: Scope = HOME, vectors: dict[UUID, NDArray[np.float32]] | None = None) -> bool:
+def add(
+    store: WholeStore, *rows: Row, scope: Scope = HOME, vectors: dict[UUID, NDArray[np.float32]] | None = None
+) -> bool:
     """Whether they were appended to the log of *scope* as it is now."""
-    expected = store.facts.read(scope).version
+    expected = store.read(scope).version
     return store.write(AppendFacts(scope=scope, expected=expected, rows=rows, vectors=vectors or {}))
 
 
@@ -48,7 +50,7 @@ def assert_same_vectors(found: LogSlice, expected: dict[UUID, NDArray[np.float32
         np.testing.assert_array_equal(found.vectors[fact_id], vector)
 
 
-def test_rows_of_every_kind_are_read_as_they_were_appended(store: Store) -> None:
+def test_rows_of_every_kind_are_read_as_they_were_appended(store: WholeStore) -> None:
     first, second = learned("the port is 6380", embedded_by="m"), learned("the port is 6379")
     rows = (
         first,
@@ -60,52 +62,52 @@ def test_rows_of_every_kind_are_read_as_they_were_appended(store: Store) -> None
     vector = unit(1, 2, 3)
     assert add(store, *rows, vectors={first.fact.id: vector})
 
-    found = store.facts.read(HOME)
+    found = store.read(HOME)
     assert found.rows == rows
     assert found.version.n == 5
     assert_same_vectors(found, {first.fact.id: vector})
 
 
-def test_a_reader_of_another_log_gets_everything(store: Store) -> None:
+def test_a_reader_of_another_log_gets_everything(store: WholeStore) -> None:
     add(store, learned("a"), learned("b"))
-    seen = store.facts.read(HOME).version
+    seen = store.read(HOME).version
 
     for other in (replace(seen, chain="0" * 32), replace(seen, epoch=1), replace(seen, n=seen.n + 1)):
-        found = store.facts.read(HOME, after=other)
+        found = store.read(HOME, after=other)
         assert found.complete
         assert found.rows == (learned("a"), learned("b"))
 
 
-def test_a_stale_append_is_refused_and_leaves_nothing(store: Store) -> None:
-    stale = store.facts.read(HOME).version
+def test_a_stale_append_is_refused_and_leaves_nothing(store: WholeStore) -> None:
+    stale = store.read(HOME).version
     add(store, learned("a"))
     append = AppendFacts(scope=HOME, expected=stale, rows=(learned("b"),))
 
     assert not store.write(append)
-    assert store.facts.read(HOME).rows == (learned("a"),)
+    assert store.read(HOME).rows == (learned("a"),)
 
 
-def test_an_append_without_rows_still_says_whether_it_is_stale(store: Store) -> None:
+def test_an_append_without_rows_still_says_whether_it_is_stale(store: WholeStore) -> None:
     append = AppendFacts(scope=HOME, expected=LogVersion(), rows=())
 
     assert store.write(append)
-    assert store.facts.read(HOME).version == LogVersion()
+    assert store.read(HOME).version == LogVersion()
     add(store, learned("a"))
     assert not store.write(append)
 
 
 # A fake copies the whole block for each vector, which takes a minute.
-@pytest.mark.parametrize("kept_on", ["memory", "server"], indirect=True)
-def test_an_append_may_be_larger_than_a_block_and_than_a_command(store: Store) -> None:
+@pytest.mark.parametrize("client", ["server"], indirect=True)
+def test_an_append_may_be_larger_than_a_block_and_than_a_command(store: WholeStore) -> None:
     rows, vectors = with_vectors(4200)
     assert add(store, *rows, vectors=vectors)
 
-    found = store.facts.read(HOME)
+    found = store.read(HOME)
     assert list(found.rows) == rows
     assert_same_vectors(found, vectors)
 
 
-def test_appenders_that_race_lose_nothing_and_append_nothing_twice(store: Store) -> None:
+def test_appenders_that_race_lose_nothing_and_append_nothing_twice(store: WholeStore) -> None:
     texts = [f"fact {number}" for number in range(40)]
 
     def append_until_accepted(text: str) -> None:
@@ -115,19 +117,19 @@ def test_appenders_that_race_lose_nothing_and_append_nothing_twice(store: Store)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(append_until_accepted, texts))
 
-    found = [row.fact.text for row in store.facts.read(HOME).rows if isinstance(row, Learned)]
+    found = [row.fact.text for row in store.read(HOME).rows if isinstance(row, Learned)]
     assert sorted(found) == sorted(texts)
 
 
-def test_a_log_is_read_some_rows_at_a_time(store: Store) -> None:
+def test_a_log_is_read_some_rows_at_a_time(store: WholeStore) -> None:
     rows, vectors = with_vectors(5)
     add(store, *rows, learned("a"), vectors=vectors)
-    whole = store.facts.read(HOME)
+    whole = store.read(HOME)
 
     read: list[Row] = []
     after: LogVersion | None = None
     for _ in range(4):
-        page = store.facts.read(HOME, after=after, limit=2)
+        page = store.read(HOME, after=after, limit=2)
         assert page.complete == (after is None)
         read.extend(page.rows)
         after = page.version
@@ -136,43 +138,43 @@ def test_a_log_is_read_some_rows_at_a_time(store: Store) -> None:
     assert after == whole.version
 
 
-def test_a_page_ends_at_the_version_that_the_log_had_then(store: Store) -> None:
+def test_a_page_ends_at_the_version_that_the_log_had_then(store: WholeStore) -> None:
     rows, vectors = with_vectors(3)
     add(store, *rows[:2], vectors={row.fact.id: vectors[row.fact.id] for row in rows[:2] if isinstance(row, Learned)})
-    then = store.facts.read(HOME).version
+    then = store.read(HOME).version
     add(store, rows[2], vectors={row.fact.id: vectors[row.fact.id] for row in rows[2:] if isinstance(row, Learned)})
 
-    assert store.facts.read(HOME, limit=2).version == then
+    assert store.read(HOME, limit=2).version == then
 
 
-def test_vectors_are_read_again_by_their_slots(store: Store) -> None:
+def test_vectors_are_read_again_by_their_slots(store: WholeStore) -> None:
     small, small_vectors = with_vectors(3, embedder="small", dim=2)
     large, large_vectors = with_vectors(3, embedder="large", dim=5)
     mixed = [row for pair in zip(small, large, strict=True) for row in pair]
     add(store, *mixed, vectors=small_vectors | large_vectors)
-    found = store.facts.read(HOME, embedder="large")
+    found = store.read(HOME, embedder="large")
     wanted = list(found.vectors)[::-1]
 
     slots = [found.slots[fact_id] for fact_id in wanted]
-    again = store.facts.vectors(HOME, slots, embedder="large", dim=5, at=found.version)
+    again = store.vectors(HOME, slots, embedder="large", dim=5, at=found.version)
 
     np.testing.assert_array_equal(again, [found.vectors[fact_id] for fact_id in wanted])
-    assert store.facts.vectors(HOME, [], embedder="large", dim=5, at=found.version).shape == (0, 5)
+    assert store.vectors(HOME, [], embedder="large", dim=5, at=found.version).shape == (0, 5)
 
 
-def test_vectors_of_a_log_that_is_another_now_are_not_read(store: Store) -> None:
+def test_vectors_of_a_log_that_is_another_now_are_not_read(store: WholeStore) -> None:
     rows, vectors = with_vectors(1)
     add(store, *rows, vectors=vectors)
-    seen = store.facts.read(HOME).version
+    seen = store.read(HOME).version
 
     with pytest.raises(Retryable):
-        store.facts.vectors(HOME, [0], embedder="m", dim=4, at=replace(seen, chain="0" * 32))
+        store.vectors(HOME, [0], embedder="m", dim=4, at=replace(seen, chain="0" * 32))
 
 
-def test_rows_can_be_read_without_vectors(store: Store) -> None:
+def test_rows_can_be_read_without_vectors(store: WholeStore) -> None:
     rows, vectors = with_vectors(2)
     add(store, *rows, vectors=vectors)
 
-    found = store.facts.read(HOME, embedder=NO_VECTORS)
+    found = store.read(HOME, embedder=NO_VECTORS)
 
     assert (list(found.rows), dict(found.vectors), dict(found.slots)) == (rows, {}, {})

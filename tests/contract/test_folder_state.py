@@ -5,16 +5,14 @@ from typing import Any
 
 import pytest
 import redis
-from builders.buses import SUMMARIZER, BusWorld
+from builders.buses import BusWorld
 from builders.keyspace import keys_with
 
-from nous.bus.accounting import EventStatus
 from nous.bus.redis.keys import BusKeys
 from nous.domain.scope import Scope
 from nous.store.folder_state import (
     FileRecord,
     FolderState,
-    MemoryFolderState,
     WatchedFolder,
     digest_of,
     name_of,
@@ -30,12 +28,8 @@ REFUSED = FileRecord(7, 1_800_000_000_000_000_001, refused=True)
 
 
 @pytest.fixture
-def watched(kept_on: redis.Redis | None, world: BusWorld) -> FolderState:
-    if kept_on is None:
-        return MemoryFolderState(
-            lambda each: world.delivery_stats.locate(each, SUMMARIZER).where is not EventStatus.UNKNOWN
-        )
-    return on_redis(kept_on)
+def watched(client: redis.Redis) -> FolderState:
+    return on_redis(client)
 
 
 def on_redis(client: redis.Redis) -> RedisFolderState:

@@ -7,12 +7,12 @@ import pytest
 import redis
 from builders import buses
 from builders.buses import LEASE, SUMMARIZER, BusWorld
+from builders.jobs import FakeJobs
 
 from nous.bus.base import Committed, Duplicate, Priority
 from nous.bus.delivery_state import DeliveryState, RetryPolicy
 from nous.domain.effects import Effects
 from nous.domain.errors import InTheWay
-from nous.jobs.base import MemoryJobs
 from nous.redis_support.errors import GroupGone
 from nous.runtime.sweeper import Sweeper
 
@@ -27,7 +27,7 @@ class Shop:
         self.world: BusWorld = buses.on_redis(client, clock)
         self.bus = self.world.bus
         retry_policy = RetryPolicy(lease=LEASE)
-        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=MemoryJobs(), retry_policy=retry_policy, ahead=4)
+        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=FakeJobs(), retry_policy=retry_policy, ahead=4)
 
     def later(self) -> None:
         self.world.clock.now += LEASE + 1

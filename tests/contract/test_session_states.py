@@ -1,4 +1,4 @@
-"""Contract of the session-state store: in memory, on fakeredis, and on a real server."""
+"""Contract of the session-state store, on fakeredis and on a real server."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import uuid5
 import pytest
 import redis
 from builders.episodes import HOME, NOON, WORK
-from builders.stores import KEYS, Store, on_redis
+from builders.stores import KEYS, WholeStore
 
 from nous.bus.base import Conflict
 from nous.bus.redis.erasure import RedisTombstones
@@ -35,7 +35,7 @@ def opened(session: str = "s1", at: datetime = NOON, *, scope: Scope = HOME) -> 
     return session_state(session, scope=scope, touched=touch(at))
 
 
-def save(store: Store, state: SessionState, *, replaces: SessionState | None = None) -> bool:
+def save(store: WholeStore, state: SessionState, *, replaces: SessionState | None = None) -> bool:
     """Whether it was stored."""
     return store.write(SaveSessionState(session_state=state, replaces=replaces))
 
@@ -51,33 +51,33 @@ AT_EACH_STAGE = {
 
 
 @pytest.mark.parametrize("stage", SessionStatus)
-def test_a_course_is_read_as_it_was_noted_and_listed_where_it_belongs(store: Store, stage: SessionStatus) -> None:
+def test_a_course_is_read_as_it_was_noted_and_listed_where_it_belongs(store: WholeStore, stage: SessionStatus) -> None:
     noted = AT_EACH_STAGE[stage]
     assert noted.status is stage
 
     assert save(store, noted)
 
-    found = store.session_states.session_state(HOME, "s1")
+    found = store.session_state(HOME, "s1")
     assert found == noted
     assert found is not None
     assert found.by == noted.by
-    listed = {each for each in SessionStatus if store.session_states.sessions(each)}
+    listed = {each for each in SessionStatus if store.sessions(each)}
     assert listed == ({stage} if stage is not SessionStatus.ENDED else set())
-    assert store.session_states.session_state(WORK, "s1") is None
+    assert store.session_state(WORK, "s1") is None
 
 
 @pytest.mark.parametrize("before", SessionStatus)
 @pytest.mark.parametrize("after", SessionStatus)
-def test_a_session_is_listed_at_one_stage_alone(store: Store, before: SessionStatus, after: SessionStatus) -> None:
+def test_a_session_is_listed_at_one_stage_alone(store: WholeStore, before: SessionStatus, after: SessionStatus) -> None:
     first = AT_EACH_STAGE[before]
     assert save(store, first)
     assert save(store, AT_EACH_STAGE[after], replaces=first)
 
-    listed = [each for each in SessionStatus if (HOME, "s1") in store.session_states.sessions(each)]
+    listed = [each for each in SessionStatus if (HOME, "s1") in store.sessions(each)]
     assert listed == ([after] if after is not SessionStatus.ENDED else [])
 
 
-def test_whoever_has_not_seen_the_last_step_is_refused_and_writes_nothing(store: Store) -> None:
+def test_whoever_has_not_seen_the_last_step_is_refused_and_writes_nothing(store: WholeStore) -> None:
     first, second = opened(), session_state(step="second", touched=touch(LATER))
     assert save(store, first)
     assert not save(store, second)
@@ -86,26 +86,26 @@ def test_whoever_has_not_seen_the_last_step_is_refused_and_writes_nothing(store:
     late = session_state(step="late", ended_at=NOON)
     assert not save(store, late, replaces=first)
     assert not save(store, late)
-    assert store.session_states.session_state(HOME, "s1") == second
+    assert store.session_state(HOME, "s1") == second
     assert save(store, late, replaces=second)
 
 
-def test_nothing_new_holds_while_the_course_is_the_one_that_was_seen(store: Store) -> None:
+def test_nothing_new_holds_while_the_course_is_the_one_that_was_seen(store: WholeStore) -> None:
     first, second = opened(), session_state(step="second", touched=touch(LATER))
     nothing, seen = (ExpectSessionState(scope=HOME, session_id="s1", by=by) for by in (None, first.by))
     assert [store.write(nothing), store.write(seen)] == [True, False]
     assert save(store, first)
 
     assert [store.write(nothing), store.write(seen)] == [False, True]
-    assert store.session_states.session_state(HOME, "s1") == first
+    assert store.session_state(HOME, "s1") == first
     assert save(store, second, replaces=first)
     assert not store.write(seen)
 
 
-def test_sessions_of_all_scopes_are_listed_the_longest_idle_first(store: Store) -> None:
+def test_sessions_of_all_scopes_are_listed_the_longest_idle_first(store: WholeStore) -> None:
     for number, (session, scope) in enumerate([("a", WORK), ("b c/%", HOME), ("a", HOME)]):
         assert save(store, opened(session, NOON + timedelta(seconds=number), scope=scope))
-    sessions = store.session_states.sessions
+    sessions = store.sessions
 
     assert sessions(SessionStatus.OPEN) == [(WORK, "a"), (HOME, "b c/%"), (HOME, "a")]
     assert sessions(SessionStatus.OPEN, limit=1) == [(WORK, "a")]
@@ -121,7 +121,7 @@ def test_what_has_ended_or_was_abandoned_is_forgotten_in_time_and_what_is_not_do
     client: redis.Redis, stage: SessionStatus
 ) -> None:
     server: Any = client
-    assert save(on_redis(client), AT_EACH_STAGE[stage])
+    assert save(WholeStore(client, prefix="t"), AT_EACH_STAGE[stage])
 
     kept = {key.decode() for key in server.scan_iter("*") if server.ttl(key) == -1}
 
@@ -133,32 +133,32 @@ def test_what_has_ended_or_was_abandoned_is_forgotten_in_time_and_what_is_not_do
 
 
 def test_abandoned_sessions_are_not_listed_for_ever_where_others_follow(client: redis.Redis) -> None:
-    store = on_redis(client)
+    store = WholeStore(client, prefix="t")
     for session, at in (("old", NOON), ("new", NOON + timedelta(days=31))):
         assert save(store, session_state(session, ended_at=NOON, given_up=Abandonment(at, "gone")))
 
-    assert store.session_states.sessions(SessionStatus.ABANDONED) == [(HOME, "new")]
+    assert store.sessions(SessionStatus.ABANDONED) == [(HOME, "new")]
 
 
 def test_what_another_release_added_is_no_obstacle_and_what_it_left_out_is_told(client: redis.Redis) -> None:
-    store, server = on_redis(client), client
+    store, server = WholeStore(client, prefix="t"), client
     first = opened()
     assert save(store, first)
     key = KEYS.session_state(HOME, "s1")
     raw: Any = server.get(key)
     server.set(key, raw[:-1] + b',"of_next_year":1}')
-    seen = store.session_states.session_state(HOME, "s1")
+    seen = store.session_state(HOME, "s1")
     assert seen == first
 
     assert save(store, session_state(step="second", touched=touch(LATER)), replaces=seen)
 
     server.set(key, raw[:36] + b"{}")
     with pytest.raises(Misconfigured, match="the store holds no SessionState"):
-        store.session_states.session_state(HOME, "s1")
+        store.session_state(HOME, "s1")
 
 
 def test_a_session_that_is_being_forgotten_is_not_closed(client: redis.Redis) -> None:
-    store, session_state = on_redis(client), opened()
+    store, session_state = WholeStore(client, prefix="t"), opened()
     assert save(store, session_state)
     end = ended_by_idleness(session_state)
     RedisTombstones(client, BusKeys("t")).put(HOME, [session_name(HOME, "s1")], Tombstone(at=NOON))

@@ -81,13 +81,11 @@ def test_what_a_group_has_yet_to_begin_with_stays_for_it(world: Any, ended: Any)
     assert len(world.receive(subscription=AUDITOR)) == 2
 
 
-def test_what_was_told_before_there_was_any_group_stays_for_those_that_are_known(kept_on: Any, clock: Any) -> None:
-    if kept_on is None:
-        pytest.skip("a bus in memory knows of no group before it asks")
-    world = buses.on_redis(kept_on, clock)
+def test_what_was_told_before_there_was_any_group_stays_for_those_that_are_known(client: Any, clock: Any) -> None:
+    world = buses.on_redis(client, clock)
     world.foreign_append(b'{"data": {"session_id": "s1"}}')
     clock.now = time.time() + 10 * KEEP
-    trimming = RedisTrimming(kept_on, BusKeys("t"), subscriptions=[SUMMARIZER], clock=clock)
+    trimming = RedisTrimming(client, BusKeys("t"), subscriptions=[SUMMARIZER], clock=clock)
 
     assert sum(trimming.trim(SessionEnded, priority=Priority.LIVE, keep=KEEP)) == 0
     assert len(world.receive()) == 1
@@ -124,13 +122,11 @@ def test_what_a_letter_is_about_stays_until_that_is_dropped(world: Any, ended: A
     assert world.account.discrepancy == 0
 
 
-def test_what_is_buried_while_the_letters_are_read_stays(world: Any, ended: Any, kept_on: Any) -> None:
-    if kept_on is None:
-        pytest.skip("a bus in memory is trimmed in one step")
+def test_what_is_buried_while_the_letters_are_read_stays(world: Any, ended: Any, client: Any) -> None:
     world.publish(ended("s1"), ended("s2"))
     buried, done = world.receive()
     world.bus.commit(done, Effects())
-    meddled: Any = Meddled(kept_on, lambda: world.bus.dead_letter(buried.ref, progress=None, reason="hopeless"))
+    meddled: Any = Meddled(client, lambda: world.bus.dead_letter(buried.ref, progress=None, reason="hopeless"))
     trimming = RedisTrimming(meddled, BusKeys("t"), clock=world.clock)
     world.clock.now += 10 * KEEP
 
@@ -157,8 +153,8 @@ def test_an_event_that_is_known_is_not_taken_again_after_it_went(world: Any, end
     assert world.receive() == []
 
 
-def test_a_backlog_is_known_after_trimming(world: Any, ended: Any, kept_on: Any) -> None:
-    if isinstance(kept_on, FakeRedis):
+def test_a_backlog_is_known_after_trimming(world: Any, ended: Any, client: Any) -> None:
+    if isinstance(client, FakeRedis):
         pytest.skip("unlike a server, it tells no lag after any XDEL")
     world.publish(*(ended(f"s{number}") for number in range(6)))
     kept, *others = world.receive(limit=4)

@@ -7,6 +7,7 @@ import pytest
 import redis
 from builders import buses
 from builders.buses import LEASE, SUMMARIZER
+from builders.jobs import FakeJobs
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.accounting import GroupCounters
@@ -20,7 +21,6 @@ from nous.bus.tombstones import FORGOTTEN, Tombstone, name_of
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import encode
 from nous.domain.events import SessionEnded
-from nous.jobs.base import MemoryJobs
 from nous.runtime.sweeper import Sweeper
 
 KEYS = BusKeys("t")
@@ -54,7 +54,7 @@ class Street:
         self.client = client
         self.world = buses.on_redis(client, clock)
         retry_policy = RetryPolicy(lease=LEASE)
-        self.sweeper = Sweeper(SUMMARIZER, bus=self.world.bus, jobs=MemoryJobs(), retry_policy=retry_policy, ahead=4)
+        self.sweeper = Sweeper(SUMMARIZER, bus=self.world.bus, jobs=FakeJobs(), retry_policy=retry_policy, ahead=4)
         self.sweeper.sweep()
 
     def run(self, kind: type[RedisBus]) -> RedisBus:

@@ -1,4 +1,4 @@
-"""One toy worker and what runs it, in memory; and a machine on which nothing is set."""
+"""One toy worker and what runs it, on a fake server; and a machine on which nothing is set."""
 
 import os
 from collections.abc import Callable
@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 from builders.contexts import context_over
+from builders.jobs import FakeJobs
+from builders.stores import WholeStore
 
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
 from nous.bus.delivery_state import RetryPolicy
-from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import BadInput
 from nous.domain.events import Event, SessionEnded
-from nous.jobs.base import MemoryJobs, QueueKind
+from nous.jobs.base import QueueKind
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts, LeaseKeeper
 from nous.runtime.sweeper import Sweeper
 from nous.runtime.worker_process import Dispatcher
-from nous.store.memory import MemoryStore
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
@@ -62,9 +62,9 @@ class RuntimeWorld:
 
     def __init__(self, clock: Any, bus: Any = None) -> None:
         self.clock = clock
-        self.store = MemoryStore()
-        self.bus: Any = bus or MemoryBus(self.store.apply, clock=clock)
-        self.jobs = MemoryJobs()
+        self.store = WholeStore(clock=clock)
+        self.bus: Any = bus or self.store.bus
+        self.jobs = FakeJobs()
         self.toy = Toy()
         retry_policy = RetryPolicy(lease=LEASE, max_attempts=3, backoff_base=1, backoff_cap=10)
         self.context = context_over(self.store, transcripts=NoTranscripts(), clock=clock.date)
@@ -119,7 +119,7 @@ class RuntimeWorld:
 
 @pytest.fixture
 def runtime(clock: Any) -> RuntimeWorld:
-    """Dispatcher, attempts and sweeper together, on a bus and a queue in memory."""
+    """Dispatcher, attempts and sweeper together, on a fake server, with a queue in memory."""
     return RuntimeWorld(clock)
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders.buses import WholeBus
 
 import workers
 from nous.app.container import discover
 from nous.bus.base import Priority, Subscription
-from nous.bus.memory.bus import MemoryBus
 
 ONE_FILE = '''
 """session_ended → session_counted."""
@@ -47,7 +47,7 @@ def test_a_worker_with_an_event_of_its_own_is_found_and_runs(
     monkeypatch.setattr(workers, "__path__", [*workers.__path__, str(tmp_path)])
 
     counter = discover()["counter"]
-    bus: MemoryBus = runtime.bus
+    bus: WholeBus = runtime.bus
     bus.publish(ended(text="User: one two three"))
     [delivery] = bus.receive(Subscription("counter", counter.consumes), priority=Priority.LIVE, limit=1, lease=1)
     bus.commit(delivery, counter.handler_factory(runtime.context)(delivery.event))

@@ -1,14 +1,15 @@
 """What is looked after beside the work, now and then, whatever is in the way at times."""
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from builders.buses import WholeBus
 
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority, Subscription
-from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
 from nous.domain.events import SessionEnded
@@ -80,7 +81,8 @@ def housekeeper(trimming: Any, *, interval: float = DAY) -> StreamTrimmer:
 
 
 def test_what_is_older_than_it_is_to_stay_goes_from_both_lanes(ended: Any, clock: Any) -> None:
-    bus = MemoryBus(clock=clock)
+    clock.now = time.time()  # servers give entries their own time
+    bus = WholeBus(clock=clock)
     for priority in Priority:
         bus.publish(*(ended(f"{priority} {number}") for number in range(3)), priority=priority)
         for delivery in bus.receive(SUMMARIZER, priority=priority, limit=10, lease=60):

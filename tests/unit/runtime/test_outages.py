@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from builders.buses import WholeBus
 
 from nous.backoff import retry_until_deadline
 from nous.bus.base import Delivery, Subscription, Verdict
 from nous.bus.delivery_state import DeliveryState, DeliveryStatus
-from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Retryable, Unavailable
 from nous.domain.events import SessionEnded
@@ -69,14 +69,14 @@ def test_what_follows_from_a_failure_is_written_down_after_an_outage(runtime: An
 @pytest.fixture
 def briefly_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bus that does not answer when it is told for the first time what follows."""
-    amend, is_back = MemoryBus.compare_and_set_state, failing(1)
+    amend, is_back = WholeBus.compare_and_set_state, failing(1)
 
-    def amend_when_back(self: MemoryBus, *said: Any, after: DeliveryState, **more: Any) -> bool:
+    def amend_when_back(self: WholeBus, *said: Any, after: DeliveryState, **more: Any) -> bool:
         if after.state is DeliveryStatus.WAITING and is_back() != "taken":
             raise AssertionError
         return amend(self, *said, after=after, **more)
 
-    monkeypatch.setattr(MemoryBus, "compare_and_set_state", amend_when_back)
+    monkeypatch.setattr(WholeBus, "compare_and_set_state", amend_when_back)
 
 
 @pytest.fixture

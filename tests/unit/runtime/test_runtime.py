@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from builders.jobs import FakeJobs
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
@@ -10,7 +11,7 @@ from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority, Subscription
 from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
-from nous.jobs.base import MemoryJobs, QueueKind
+from nous.jobs.base import QueueKind
 from nous.runtime.worker_process import Dispatcher
 
 LEASE = 60.0
@@ -53,7 +54,7 @@ def test_the_backlog_stays_in_the_stream(runtime: Any, ended: Any) -> None:
 def test_a_queue_is_filled_up_once_a_quarter_of_it_is_free(
     runtime: Any, ended: Any, backlog: int, taken: int | None
 ) -> None:
-    class Standing(MemoryJobs):
+    class Standing(FakeJobs):
         def backlog(self, worker: str, line: QueueKind) -> int:
             return backlog if (worker, line) == ("toy", QueueKind.LIVE) else 0
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders.jobs import FakeJobs
 from structlog.testing import capture_logs
 
 from nous.backoff import RetryBackoff
 from nous.domain.errors import Unavailable
-from nous.jobs.base import MemoryJobs
 from nous.runtime.worker_process import DispatchLoop, QuarantineStarter, WorkerProcess
 
 
@@ -67,7 +67,7 @@ class Duties:
             "toy",
             dispatcher=duties,
             sweeper=duties,
-            jobs=MemoryJobs(),
+            jobs=FakeJobs(),
             sweep_interval=0,
             open_quarantine=lambda _: None,
         )

@@ -1,4 +1,4 @@
-"""Sweeping folders for sessions that are over, on a bus in memory, whatever goes wrong with a file."""
+"""Sweeping folders for sessions that are over, whatever goes wrong with a file."""
 
 import json
 from pathlib import Path

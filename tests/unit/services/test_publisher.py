@@ -1,4 +1,4 @@
-"""Handing sessions over, and saying that they have moved on, on a bus in memory."""
+"""Handing sessions over, and saying that they have moved on."""
 
 import gzip
 from datetime import UTC, datetime
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import orjson
 import pytest
+from builders.stores import WholeStore
 
 from nous.bus.base import Priority, Subscription
 from nous.bus.erasure import said
-from nous.bus.memory.bus import MemoryBus
 from nous.domain.episode import Decision
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import decode
@@ -18,7 +18,6 @@ from nous.domain.scope import Scope
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.keys import StoreKeys
-from nous.store.memory import MemoryStore
 
 READER = Subscription("episode-summarizer", SessionEnded)
 KEEPER = Subscription("session-keeper", SessionTouched)
@@ -28,9 +27,9 @@ TEXT = "User: Please remember that I live in Berlin.\n\nAssistant: I will rememb
 
 class World:
     def __init__(self) -> None:
-        self.store = MemoryStore()
         self.now = 1_800_000_000.0
-        self.bus = MemoryBus(self.store.apply, clock=lambda: self.now)
+        self.store = WholeStore(clock=lambda: self.now)
+        self.bus = self.store.bus
         session_intake = SessionIntake(self.store, StoreKeys(), inline_limit=1000, clock=lambda: NOON)
         self.producer = Producer(self.bus, self.bus, self.bus, session_intake, readers=[READER])
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from builders.contexts import context_over
 from builders.knowing import source
+from builders.stores import WholeStore
 
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import Misconfigured
@@ -19,10 +20,9 @@ from nous.retrieval.query import asked
 from nous.retrieval.search import Corpus, search
 from nous.store.base import LogSlice
 from nous.store.fact_cache import FactCache
-from nous.store.memory import MemoryStore
 
 
-class Watched(MemoryStore):
+class Watched(WholeStore):
     """A log that notes from where it was read."""
 
     def __init__(self) -> None:
@@ -34,27 +34,27 @@ class Watched(MemoryStore):
         return super().read(scope, after=after, **more)
 
 
-def fact_learner(store: MemoryStore, memory: FactCache | None = None, **more: Any) -> FactLearner:
+def fact_learner(store: WholeStore, memory: FactCache | None = None, **more: Any) -> FactLearner:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     policy = Policy(near=0.3)
     context = context_over(store, fact_cache=memory or FactCache(), policy=policy, clock=lambda: now, **more)
     return FactLearner(context)
 
 
-def learn(store: MemoryStore, text: str, *, scope: Scope | None = None, episode: str = "e") -> None:
+def learn(store: WholeStore, text: str, *, scope: Scope | None = None, episode: str = "e") -> None:
     lesson = fact_learner(store).ingest([CandidateFact(text=text)], scope=scope or Scope(), source=source(episode))
     assert lesson.append.rows
     assert store.apply([lesson.append]) is None
 
 
 def texts(
-    memory: FactCache, log: MemoryStore, scope: Scope | None = None, embedder: HashingEmbedder | None = None
+    memory: FactCache, log: WholeStore, scope: Scope | None = None, embedder: HashingEmbedder | None = None
 ) -> list[str]:
     with memory.current(log, scope or Scope(), embedder or HashingEmbedder()) as knowledge:
         return [known.fact.text for known in knowledge.current()]
 
 
-def found(memory: FactCache, store: MemoryStore, query: str, scope: Scope | None = None) -> list[str]:
+def found(memory: FactCache, store: WholeStore, query: str, scope: Scope | None = None) -> list[str]:
     with memory.scope_index(store, scope or Scope(), HashingEmbedder()) as index:
         return [hit.text for hit in search(asked(query, None), Corpus(scope_index=index))]
 
@@ -73,7 +73,7 @@ def test_only_what_was_added_is_read() -> None:
 
 
 def test_scopes_and_embedders_are_kept_apart() -> None:
-    store, memory = MemoryStore(), FactCache()
+    store, memory = WholeStore(), FactCache()
     mine, yours = Scope(project="mine"), Scope(project="yours")
     learn(store, "Tim likes tea", scope=mine)
 
@@ -95,7 +95,7 @@ def test_the_scopes_used_last_are_kept() -> None:
 
 
 def test_what_was_learned_since_is_found_and_a_log_that_begins_anew_is_searched_anew() -> None:
-    store, other, memory = MemoryStore(), MemoryStore(), FactCache()
+    store, other, memory = WholeStore(), WholeStore(), FactCache()
     learn(store, "Tim likes tea")
     assert found(memory, store, "tea") == ["Tim likes tea"]
 
@@ -111,7 +111,7 @@ def test_what_was_learned_since_is_found_and_a_log_that_begins_anew_is_searched_
 def test_vectors_of_another_dimension_are_refused_each_time() -> None:
     changed = HashingEmbedder(dim=64)
     changed.id = HashingEmbedder().id
-    store, memory = MemoryStore(), FactCache()
+    store, memory = WholeStore(), FactCache()
     learn(store, "Tim likes tea")
 
     for _ in range(2):
@@ -123,7 +123,7 @@ def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
     def forgotten(scope: Scope) -> set[str]:
         return {"tim likes tea"} if scope == Scope() else set()
 
-    store = MemoryStore()
+    store = WholeStore()
     teacher = fact_learner(store, suppressed=forgotten)
 
     lesson = teacher.ingest(
@@ -134,7 +134,7 @@ def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
 
 
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:
-    store, memory = MemoryStore(), FactCache()
+    store, memory = WholeStore(), FactCache()
 
     def teach(number: int) -> None:
         while True:

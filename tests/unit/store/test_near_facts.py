@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 from builders.fact_rows import HOME, Named, Vector, append, clustered, learn, learned, superseded, unit
+from builders.stores import WholeStore
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.knowledge.fact_index import FactIndex
 from nous.store.fact_cache import FactCache
-from nous.store.memory import MemoryStore
+from nous.store.keys import StoreKeys
 
 TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)
 
@@ -22,7 +23,7 @@ TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)
 class Place:
     """A log, and processes that judge by it."""
 
-    store: MemoryStore = field(default_factory=MemoryStore)
+    store: WholeStore = field(default_factory=WholeStore)
 
     def process(self) -> FactCache:
         """A process that knows nothing yet."""
@@ -130,8 +131,9 @@ def test_a_log_that_lost_its_end_and_grew_again_is_searched_as_it_is_now(place: 
 
 def begin_anew(place: Place, *, epoch: int = 0) -> None:
     """Leave an empty log, as after a power failure that took it all, or an erasure."""
-    logs = vars(place.store)["_logs"]
-    logs[HOME] = type(logs[HOME])(version=LogVersion(epoch=epoch))
+    place.store.client.flushall()
+    if epoch:
+        place.store.client.set(StoreKeys().fact_head(HOME), str(LogVersion(epoch=epoch)))
 
 
 @given(

@@ -10,13 +10,13 @@ from typing import Any
 from uuid import uuid5
 
 import pytest
+from builders.stores import WholeStore
 
 from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
-from nous.store.memory import MemoryStore
 from nous.store.transcript_source import CHANGED, LARGEST, StoredTranscripts, unpacked, upload
 
 KEYS = StoreKeys()
@@ -26,12 +26,12 @@ MORE = b"\nUser: thanks\n\nAssistant: gladly\n"
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore(KEYS)
+def store() -> WholeStore:
+    return WholeStore()
 
 
 @pytest.fixture
-def transcripts(store: MemoryStore) -> StoredTranscripts:
+def transcripts(store: WholeStore) -> StoredTranscripts:
     return StoredTranscripts(store, KEYS)
 
 
@@ -73,7 +73,7 @@ def test_a_file_is_found_by_its_url(transcripts: StoredTranscripts, tmp_path: Pa
     assert (found.digest, found.skipped, found.source) == (event.digest, {}, str(tmp_path / name))
 
 
-def test_an_upload_is_found_by_its_dataref(transcripts: StoredTranscripts, store: MemoryStore) -> None:
+def test_an_upload_is_found_by_its_dataref(transcripts: StoredTranscripts, store: WholeStore) -> None:
     dataref = upload(store, TEXT, keys=KEYS, scope=Scope(), session_id="s")
 
     found = transcripts.read(ended(dataref=dataref, bytes=len(TEXT), digest=sha256(TEXT).hexdigest()))
@@ -144,7 +144,7 @@ def test_a_reference_to_nothing_readable_is_refused(
 
 
 @pytest.fixture
-def confined(store: MemoryStore, tmp_path: Path) -> StoredTranscripts:
+def confined(store: WholeStore, tmp_path: Path) -> StoredTranscripts:
     """Those of a worker that reads in the folder `ours` alone."""
     (tmp_path / "ours").mkdir()
     (tmp_path / "ours too").mkdir()
@@ -176,7 +176,7 @@ def test_a_file_that_is_no_transcript_for_its_size_is_not_read(confined: StoredT
 
 
 def test_a_worker_that_cannot_read_a_transcript_does_not_quote_it(ended: Any) -> None:
-    transcripts = StoredTranscripts(MemoryStore(), StoreKeys())
+    transcripts = StoredTranscripts(WholeStore(), StoreKeys())
 
     with pytest.raises(BadInput) as caught:
         transcripts.read(ended(text="hunter2\x00\x01\x02" * 500))
@@ -204,7 +204,7 @@ def test_an_upload_cannot_become_a_transcript_of_any_size() -> None:
 
 
 def test_a_transcript_that_nobody_would_read_is_not_uploaded() -> None:
-    store = MemoryStore()
+    store = WholeStore()
 
     with pytest.raises(BadInput, match="none of more than 268,435,456 can be uploaded"):
         upload(store, bytes(LARGEST + 1), keys=StoreKeys(), scope=Scope(), session_id="s")

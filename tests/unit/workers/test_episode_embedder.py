@@ -12,6 +12,7 @@ from builders.contexts import context_over
 from builders.episodes import HOME, episode
 from builders.model_world import event_of
 from builders.moody import Moody
+from builders.stores import WholeStore
 from structlog.testing import capture_logs
 
 from nous.domain.effects import Effects, SaveEpisode
@@ -21,7 +22,6 @@ from nous.domain.events import EpisodesUnembedded, SessionEnded
 from nous.domain.scope import Scope
 from nous.knowledge.decision import unembedded
 from nous.pipeline.worker import WorkerContext
-from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
 from workers.episode_embedder import NOTHING_WAITS, WORKER
 from workers.fact_extractor import WORKER as EXTRACTOR
@@ -30,10 +30,10 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Scene:
-    """The worker over a store in memory."""
+    """The worker over a store."""
 
     def __init__(self, embedder: Moody) -> None:
-        self.store = MemoryStore()
+        self.store = WholeStore()
         self.use(embedder)
 
     def use(self, embedder: Moody) -> None:

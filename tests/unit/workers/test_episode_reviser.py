@@ -4,11 +4,11 @@ from typing import Any
 
 from builders.answers import GOOD, SESSION, answer
 from builders.model_world import ModelWorld, outdated_by
+from builders.stores import WholeStore
 
 from nous.domain.effects import RecordResummaryAttempt
 from nous.domain.episode import Tier
 from nous.domain.scope import Scope
-from nous.store.memory import MemoryStore
 from workers.episode_reviser import NO_EPISODE, UP_TO_DATE, WORKER
 
 NEWER = "episode-3"
@@ -106,7 +106,7 @@ def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
     effects = WORKER.handler_factory(world.context)(outdated_by(world, "scripted:model episode-2"))
 
     assert effects.skipped == UP_TO_DATE
-    assert MemoryStore().apply(effects.writes) is not None, "up to date only while that edition is there"
+    assert WholeStore().apply(effects.writes) is not None, "up to date only while that edition is there"
     assert len(world.model.questions) == 1
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from builders.contexts import Shelf, context_over
+from builders.stores import WholeStore
 from structlog.testing import capture_logs
 
 from nous.domain.episode import Episode
@@ -14,7 +15,6 @@ from nous.domain.events import EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
 from nous.excerpt import windows
 from nous.excerpt.fit import ONE_PASS
-from nous.store.memory import MemoryStore
 from nous.summary.heuristic.summarize import summarize
 from nous.transcript.model import Transcript
 from workers.episode_summarizer import WORKER
@@ -61,7 +61,7 @@ def see(ended: Ended) -> See:
     """The episode of a transcript, seen through `windows` with the options given."""
 
     def see(transcript: Transcript, **options: Any) -> Episode:
-        store = MemoryStore()
+        store = WholeStore()
         chosen = partial(windows, **{"budget": BUDGET, **options})
         context = context_over(store, transcripts=Shelf(transcript), clock=lambda: AT, excerpts=chosen)
         effects = WORKER.handler_factory(context)(ended())

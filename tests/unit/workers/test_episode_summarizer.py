@@ -8,13 +8,13 @@ from uuid import uuid5
 
 import pytest
 from builders.contexts import Shelf, context_over
+from builders.stores import WholeStore
 
 from nous.domain.effects import Effects, ReleaseTranscript, SaveEpisode
 from nous.domain.episode import NAMESPACE, Episode, Tier
 from nous.domain.events import EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
 from nous.pipeline.worker import WorkerContext
-from nous.store.memory import MemoryStore
 from nous.transcript import parse_transcript
 from nous.transcript.model import Transcript
 from workers.episode_summarizer import ALREADY_SUMMARIZED, NO_USER, OLDER, TOO_SHORT, WORKER
@@ -48,8 +48,8 @@ class Texts:
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
+def store() -> WholeStore:
+    return WholeStore()
 
 
 @pytest.fixture
@@ -58,23 +58,23 @@ def shelf() -> Texts:
 
 
 @pytest.fixture
-def context(store: MemoryStore, shelf: Texts) -> WorkerContext:
+def context(store: WholeStore, shelf: Texts) -> WorkerContext:
     return context_over(store, transcripts=shelf, clock=lambda: LATER)
 
 
-def summarize(context: WorkerContext, store: MemoryStore, event: SessionEnded) -> Effects:
+def summarize(context: WorkerContext, store: WholeStore, event: SessionEnded) -> Effects:
     """The effects of *event*, whose writes went through."""
     effects = WORKER.handler_factory(context)(event)
     assert store.apply(effects.writes) is None
     return effects
 
 
-def only_episode(store: MemoryStore) -> Episode:
+def only_episode(store: WholeStore) -> Episode:
     (episode,) = store.recent(Scope())
     return episode
 
 
-def test_a_session_becomes_an_episode_and_says_so(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+def test_a_session_becomes_an_episode_and_says_so(context: WorkerContext, store: WholeStore, ended: Ended) -> None:
     event = ended(text=SESSION)
 
     effects = summarize(context, store, event)
@@ -113,22 +113,22 @@ CALL = ("tool_call", "Bash", {"tool": "Bash"})
 def test_a_session_without_a_user_or_substance_is_skipped(
     told: Callable[..., Transcript], ended: Ended, said: list[tuple[Any, ...]], why: str | None
 ) -> None:
-    context = context_over(MemoryStore(), transcripts=Shelf(told(*said)), clock=lambda: LATER)
+    context = context_over(WholeStore(), transcripts=Shelf(told(*said)), clock=lambda: LATER)
 
     assert WORKER.handler_factory(context)(ended()).skipped == why
 
 
-def test_the_same_version_is_summarized_once(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+def test_the_same_version_is_summarized_once(context: WorkerContext, store: WholeStore, ended: Ended) -> None:
     summarize(context, store, ended(text=SESSION))
 
     again = summarize(context, store, ended(text=SESSION, id=uuid5(NAMESPACE, "another event")))
 
     assert (again.skipped, again.events) == (ALREADY_SUMMARIZED, ())
     assert store.apply(again.writes) is None
-    assert MemoryStore().apply(again.writes) is not None, "nothing is left to do only while the episode is there"
+    assert WholeStore().apply(again.writes) is not None, "nothing is left to do only while the episode is there"
 
 
-def test_a_session_that_grew_replaces_its_episode(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+def test_a_session_that_grew_replaces_its_episode(context: WorkerContext, store: WholeStore, ended: Ended) -> None:
     summarize(context, store, ended(text=SESSION))
     before = only_episode(store)
 
@@ -139,7 +139,7 @@ def test_a_session_that_grew_replaces_its_episode(context: WorkerContext, store:
     assert only_episode(store).bytes == len(LONGER)
 
 
-def test_a_shorter_version_that_comes_late_is_skipped(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+def test_a_shorter_version_that_comes_late_is_skipped(context: WorkerContext, store: WholeStore, ended: Ended) -> None:
     summarize(context, store, ended(text=LONGER))
 
     late = summarize(context, store, ended(text=SESSION))
@@ -149,7 +149,7 @@ def test_a_shorter_version_that_comes_late_is_skipped(context: WorkerContext, st
 
 
 def test_a_shorter_version_that_ends_later_replaces_the_longer(
-    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
+    context: WorkerContext, store: WholeStore, shelf: Texts, ended: Ended
 ) -> None:
     shelf.ended_at = {LONGER: AT, SESSION: LATER}
     summarize(context, store, ended(text=LONGER))
@@ -169,7 +169,7 @@ def test_an_uploaded_transcript_is_released_whatever_came_of_it(
     assert ReleaseTranscript(scope=Scope(), dataref=UPLOADED) in effects.writes
 
 
-def test_a_file_is_kept_and_remembered(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+def test_a_file_is_kept_and_remembered(context: WorkerContext, store: WholeStore, ended: Ended) -> None:
     effects = summarize(context, store, ended(text=SESSION, dataref="file:///tmp/s.jsonl"))
 
     assert not any(isinstance(write, ReleaseTranscript) for write in effects.writes)

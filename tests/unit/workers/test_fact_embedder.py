@@ -9,6 +9,7 @@ import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
 from builders.moody import Moody
+from builders.stores import WholeStore
 
 from nous.domain.effects import Effects
 from nous.domain.episode import NAMESPACE, CandidateFact
@@ -19,7 +20,6 @@ from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.verdict import Policy
 from nous.pipeline.worker import WorkerContext
 from nous.store.fact_cache import FactCache
-from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
 from workers import fact_embedder, fact_extractor
 
@@ -27,10 +27,10 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Scene:
-    """The two workers over a store in memory."""
+    """The two workers over a store."""
 
     def __init__(self, embedder: HashingEmbedder, memory: FactCache | None = None) -> None:
-        self.store = MemoryStore()
+        self.store = WholeStore()
         self.use(embedder, memory)
 
     def use(self, embedder: HashingEmbedder, memory: FactCache | None = None) -> None:

@@ -12,6 +12,7 @@ from builders.episodes import HOME, episode
 from builders.llm_stores import fake_counters
 from builders.model_world import event_of
 from builders.scripted_model import Answer, ScriptedModel
+from builders.stores import WholeStore
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode, Trust
@@ -24,7 +25,6 @@ from nous.knowledge.verdict import Policy
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.worker import WorkerContext
-from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
 from nous.summary.llm.prompt import built_in
 from workers.fact_extractor import NO_FACTS, WORKER
@@ -33,12 +33,12 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
+def store() -> WholeStore:
+    return WholeStore()
 
 
 @pytest.fixture
-def context(store: MemoryStore) -> WorkerContext:
+def context(store: WholeStore) -> WorkerContext:
     return context_over(store, clock=lambda: AT, policy=Policy(near=0.5, cap=5))
 
 
@@ -54,18 +54,18 @@ def rows_in(effects: Effects) -> list[Row]:
     return [row for write in effects.writes if isinstance(write, AppendFacts) for row in write.rows]
 
 
-def committed(context: WorkerContext, store: MemoryStore, event: EpisodeSummarized) -> Sequence[Event]:
+def committed(context: WorkerContext, store: WholeStore, event: EpisodeSummarized) -> Sequence[Event]:
     """The events of a run whose writes went through."""
     effects = WORKER.handler_factory(context)(event)
     assert store.apply(effects.writes) is None
     return effects.events
 
 
-def learned(store: MemoryStore) -> list[Fact]:
+def learned(store: WholeStore) -> list[Fact]:
     return [row.fact for row in store.read(Scope()).rows if isinstance(row, Learned)]
 
 
-def test_what_an_episode_teaches_is_written_and_announced(context: WorkerContext, store: MemoryStore) -> None:
+def test_what_an_episode_teaches_is_written_and_announced(context: WorkerContext, store: WholeStore) -> None:
     event = summarized("Tim likes tea", "The API is on port 8080")
 
     events = committed(context, store, event)
@@ -77,7 +77,7 @@ def test_what_an_episode_teaches_is_written_and_announced(context: WorkerContext
 
 
 def test_what_a_user_corrects_in_the_words_that_a_tool_had_before_is_announced(
-    context: WorkerContext, store: MemoryStore
+    context: WorkerContext, store: WholeStore
 ) -> None:
     before, tool, user = (
         CandidateFact(text=text, subject="API", trust=trust)
@@ -96,7 +96,7 @@ def test_what_a_user_corrects_in_the_words_that_a_tool_had_before_is_announced(
 
 
 def test_every_fact_leads_back_to_its_episode_event_session_and_turns(
-    context: WorkerContext, store: MemoryStore
+    context: WorkerContext, store: WholeStore
 ) -> None:
     event = summarized("Tim likes tea", "The API is on port 8080")
 
@@ -109,7 +109,7 @@ def test_every_fact_leads_back_to_its_episode_event_session_and_turns(
     assert [source.turns for source in sources] == [(1,), (2,)]
 
 
-def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, store: MemoryStore) -> None:
+def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, store: WholeStore) -> None:
     [first] = committed(context, store, summarized("The API is on port 8080"))
     learned_too, linked, confirmed = committed(
         context, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")
@@ -126,7 +126,7 @@ def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, s
     assert confirmed.other_fact_id is None
 
 
-def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemoryStore) -> None:
+def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: WholeStore) -> None:
     calibrated = HashingEmbedder()
     calibrated.id = "all-MiniLM-L6-v2-int8"
     context = context_over(store, embedder=calibrated, clock=lambda: AT, policy=Policy(near=0.5, one_sided=0.6))
@@ -149,7 +149,7 @@ def test_an_episode_without_candidates_is_skipped(context: WorkerContext, texts:
     assert (effects.writes, effects.events, effects.skipped) == ((), (), NO_FACTS)
 
 
-def test_a_second_delivery_is_skipped(context: WorkerContext, store: MemoryStore) -> None:
+def test_a_second_delivery_is_skipped(context: WorkerContext, store: WholeStore) -> None:
     event = summarized("Tim likes tea", "The API is on port 8080", "The API is on port 8081")
     committed(context, store, event)
 
@@ -160,14 +160,14 @@ def test_a_second_delivery_is_skipped(context: WorkerContext, store: MemoryStore
 
 
 def test_what_is_already_learned_is_refused_where_the_log_has_lost_it_meanwhile(
-    context: WorkerContext, store: MemoryStore
+    context: WorkerContext, store: WholeStore
 ) -> None:
     event = summarized("Tim likes tea")
     committed(context, store, event)
 
     effects = WORKER.handler_factory(context)(event)
 
-    assert MemoryStore().apply(effects.writes) is not None
+    assert WholeStore().apply(effects.writes) is not None
 
 
 def test_said_again_before_the_commit_it_says_the_same(context: WorkerContext) -> None:
@@ -177,7 +177,7 @@ def test_said_again_before_the_commit_it_says_the_same(context: WorkerContext) -
     assert handler(event).events == handler(event).events
 
 
-def test_after_a_refusal_it_judges_again_by_what_is_known_now(context: WorkerContext, store: MemoryStore) -> None:
+def test_after_a_refusal_it_judges_again_by_what_is_known_now(context: WorkerContext, store: WholeStore) -> None:
     stale = WORKER.handler_factory(context)(summarized("Tim likes tea"))
     committed(context, store, summarized("Tim likes tea", session="s2"))
 
@@ -203,7 +203,7 @@ def extracted(
     *answers: Answer, brought: tuple[str, ...] = (), stored: Episode | None = None
 ) -> tuple[Effects, ScriptedModel]:
     """What follows from an episode that has *brought* facts, and the model that was asked."""
-    store, model = MemoryStore(), ScriptedModel(answers)
+    store, model = WholeStore(), ScriptedModel(answers)
     kept = stored or episode("s1", scope=HOME)
     store.apply([SaveEpisode(episode=kept, summary_input=BRIEF)])
     extractor = LlmFactExtractor(prompt=built_in("facts"), model=model, counters=fake_counters())
