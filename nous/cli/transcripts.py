@@ -90,7 +90,7 @@ _STYLES = "Style of that text: today's, that of 2025, or with results that name 
 @click.command()
 @click.argument("source", metavar="PATH|SESSION")
 @format_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which nous can read again.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 @click.option("--summarizer", is_flag=True, help="Print the input of summarizers, in the form of qbit.")
 @click.option("--style", type=click.Choice(["current", "2025", "paired"]), default="current", help=_STYLES)
 @click.option("--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Show entries of this kind.")

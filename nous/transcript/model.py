@@ -76,16 +76,6 @@ class Entry(NamedTuple):
         return _TRUST.get(self.kind) or (Trust.WEB if self.tool in WEB_TOOLS else Trust.TOOL)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Original file of a transcript that was read from a converted copy."""
-
-    format: str
-    source: str
-    digest: str
-    bytes: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
     """Session metadata from the file; None for what the file does not state.
@@ -101,7 +91,6 @@ class Header:
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
-    read_from: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from builders.agent_events import EVENTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nous.transcript import TranscriptEvent, TranscriptWriter, parse_transcript, read_events, should_transcript
-from nous.transcript.render.terminal import transcript_as_json
+from nous.transcript import TranscriptEvent, TranscriptWriter, read_events, should_transcript
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 JSON = st.recursive(
@@ -66,11 +65,3 @@ def test_what_is_written_is_read_as_it_was_told(told: list[dict[str, Any]]) -> N
     assert found == [TranscriptEvent.of(event) for event in told]
     assert [event.as_json() for event in found] == told
     assert written(told, layout="array") == found
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(said=st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), TEXT.filter(str.strip)), max_size=6))
-def test_a_transcript_of_another_format_can_be_written_as_lines(said: list[tuple[str, str]]) -> None:
-    transcript = parse_transcript([{"role": role, "content": text} for role, text in said], format="openai_chat")
-
-    assert parse_transcript(transcript_as_json(transcript)).entries == transcript.entries

@@ -44,12 +44,14 @@ class ByteSource(io.RawIOBase):
     Damaged compressed data ends the stream at the damage; `damage` then holds the reason.
     """
 
-    def __init__(self, read: Callable[[int], bytes], damages: tuple[type[Exception], ...] = ()) -> None:
-        """Read from *read*; an exception among *damages* means damaged compressed data."""
+    def __init__(
+        self, read: Callable[[int], bytes], damages: tuple[type[Exception], ...] = (), *, waiting: bytes = b""
+    ) -> None:
+        """Read *waiting*, then from *read*; an exception of *damages* means damaged compressed data."""
         super().__init__()
         self._read = read
         self._damages = damages
-        self._waiting = b""
+        self._waiting = waiting
         self._sha256 = sha256()
         self.length = 0
         self.damage: str | None = None

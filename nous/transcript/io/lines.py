@@ -47,36 +47,6 @@ def lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[
         yield Line(number, offset + mark, data[mark:] if mark else data)
 
 
-def many_lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition, begun: bytes = b"") -> Iterator[list[bytes]]:
-    """Yield the lines of *begun* and then *stream* without ends, in batches; fast.
-
-    *cursor* is the position of the first line in the batch. Every batch ends with an empty line, except for the last,
-    which holds only an unterminated last line. Lines that are too long are skipped, as in `lines`.
-    """
-    pieces: list[bytes] = []
-    length = 0
-    while data := begun or stream.read(_CHUNK):
-        begun = b""
-        end = data.rfind(b"\n") + 1
-        if end:
-            block = b"".join((*pieces, data[:end]))
-            found = block.split(b"\n")
-            yield found
-            cursor.line += len(found) - 1
-            cursor.offset += len(block)
-            pieces, length = [], 0
-        pieces.append(data[end:])
-        length += len(pieces[-1])
-        if length >= LONGEST_LINE:
-            notes.trouble(TOO_LONG, cursor.line)
-            cursor.offset += length
-            _pass_over_the_rest(stream, cursor)
-            pieces, length = [], 0
-    if length:
-        yield [b"".join(pieces)]
-        cursor.offset += length
-
-
 def _pass_over_the_rest(stream: BinaryIO, cursor: ReadPosition) -> None:
     while data := stream.readline(_CHUNK):
         cursor.pass_over(data)

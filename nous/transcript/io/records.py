@@ -9,12 +9,13 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
 
-from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, Line, ReadPosition, lines, many_lines
+from nous.transcript.io.byte_source import ByteSource
+from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, Line, ReadPosition, lines
 from nous.transcript.model import ReadNotes
 
 BROKEN = "broken line"
@@ -104,27 +105,23 @@ def records(
     first = next((line for line in lines(stream, notes, cursor) if line.data.strip(_BLANK)), None)
     if first is None:
         return
-    begun, cursor.line, cursor.offset = first.data, first.number, first.offset
-    if _spans_lines(begun):
-        begun = yield from _spread(begun, stream, notes, cursor)
+    rest = chain((first,), lines(stream, notes, cursor))
+    if _spans_lines(first.data):
+        cursor.line, cursor.offset = first.number, first.offset
+        following = yield from _spread(first.data, stream, notes, cursor)
+        rest = lines(ByteSource(stream.read, waiting=following).buffered(), notes, cursor)
     # Hot path: nearly all lines of nearly all sessions are valid, so a valid line must be cheap.
     loads, skipped = orjson.loads, notes.skipped
-    for found in many_lines(stream, notes, cursor, begun):
-        number, end = cursor.line - 1, cursor.offset
-        for data in found:
-            number, offset, end = number + 1, end, end + len(data) + 1
-            if reason := pass_over(data):
-                skipped[reason] += 1
-                continue
-            try:
-                value = loads(data)
-            except orjson.JSONDecodeError:
-                yield from _salvaged(Line(number, offset, data + b"\n" if len(found) > 1 else data), notes)
-                continue
-            if isinstance(value, dict):
-                yield Record(cast("dict[str, Any]", value), number, offset)
-            else:
-                yield from _objects(value, number, offset, notes)
+    for line in rest:
+        if reason := pass_over(line.data):
+            skipped[reason] += 1
+            continue
+        try:
+            value = loads(line.data)
+        except orjson.JSONDecodeError:
+            yield from _salvaged(line, notes)
+            continue
+        yield from _objects(value, line.number, line.offset, notes)
 
 
 def is_one_a_line(stream: BinaryIO) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from nous.domain.errors import BadInput
 from nous.transcript.model import Entry, Kind, ReadNotes
 from nous.transcript.parsing.user_text import INJECTED, OWN_TOOLS, has_insertions, without_insertions
-from nous.transcript.parsing.values import LONGEST_MARK, as_list, as_object, cut, is_cut
+from nous.transcript.parsing.values import as_list, as_object, cut
 from nous.transcript.reader import Draft
 
 RESULT_LIMIT = 4_000
@@ -87,7 +87,7 @@ class Finishing:
         self.ids.add(own)
         return Entry(
             kind,
-            _cut_once(text, limit) if len(text) > limit else text,
+            cut(text, limit) if len(text) > limit else text,
             own,
             self.turn,
             draft.time,
@@ -128,13 +128,6 @@ def _extra(draft: Draft) -> str:
     return "sidechains" if draft.agent is not None else "meta" if draft.is_meta else "thinking"
 
 
-def _cut_once(text: str, limit: int) -> str:
-    """Return *text* cut to *limit*, unless it was already cut when it was written."""
-    if len(text) <= limit or (len(text) <= limit + LONGEST_MARK and is_cut(text, limit)):
-        return text
-    return cut(text, limit)
-
-
 def _cut_input(given: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
     for value in given.values():
         if (isinstance(value, str) and len(value) > limit) or isinstance(value, dict | list):
@@ -144,7 +137,7 @@ def _cut_input(given: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
 
 def _cut_value(value: Any, limit: int, depth: int = _DEEPEST) -> Any:
     if isinstance(value, str):
-        return _cut_once(value, limit)
+        return cut(value, limit)
     if not depth:
         return "..." if isinstance(value, dict | list) else value
     if isinstance(value, dict):

@@ -1,6 +1,5 @@
 """Type-check JSON values, with empty defaults; parse times; cut the middle of long texts."""
 
-import re
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -68,9 +67,7 @@ def parse_time(value: object) -> datetime | None:
     return None
 
 
-LONGEST_MARK = 45  # length in characters of the mark for the longest possible text
 _HEAD = 0.7
-_MARK = re.compile(r"\n\n\.\.\. \[truncated \d{1,12} chars\] \.\.\.\n\n")
 
 
 def cut(text: str, limit: int) -> str:
@@ -83,9 +80,3 @@ def cut(text: str, limit: int) -> str:
     head = boundary_before(text, int(limit * _HEAD))
     tail = boundary_after(text, len(text) - (limit - int(limit * _HEAD)))
     return f"{text[:head]}\n\n... [truncated {tail - head} chars] ...\n\n{text[tail:]}"
-
-
-def is_cut(text: str, limit: int) -> bool:
-    """Return whether *text* without its mark is no longer than *limit*."""
-    mark = _MARK.search(text)
-    return mark is not None and len(text) - len(mark[0]) <= limit

@@ -1,7 +1,7 @@
 """Parse OpenCode sessions (a tree of small files, or `opencode export` output) into entries.
 
-The tree is below `~/.local/share/opencode/storage/`, and is read as one document like the output. A list of messages, a
-single file, and the lines of `opencode run --format json` are read too, as far as they name the speaker.
+The tree is below `~/.local/share/opencode/storage/`, and is read as one document like the output. A list of messages is
+read too.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,9 +21,6 @@ from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 _UNTITLED = ("New session - ", "Child session - ")
 _ABORTED = "MessageAbortedError"
 _ROLES = frozenset({"user", "assistant"})
-_LEGACY_PART = {"id", "type", "text", "time"}
-"""All keys of a part in an early release, where the part's folder named its message."""
-
 _REFUSED = "The user rejected permission to use this specific tool call"
 _FEEDBACK = "with the following feedback:"
 _ENDED = frozenset({"completed", "success", "error"})
@@ -40,17 +37,7 @@ def _likeness(record: JsonObject) -> float:
         return 0.95 if all("info" in message and "parts" in message for message in inside) else 0.0
     if isinstance(record.get("parts"), list) and str(info.get("role")) in _ROLES:
         return 0.95
-    if "projectID" in record and "id" in record and "time" in record:
-        return 0.9
-    if "sessionID" in record and (_is_message(record) or object_at(record, "part")):
-        return 0.9
-    if "messageID" in record and "id" in record and "type" in record:
-        return 0.85
-    return 0.3 if set(record) == _LEGACY_PART and record["type"] in ("text", "reasoning") else 0.0
-
-
-def _is_message(record: JsonObject) -> bool:
-    return str(record.get("role")) in _ROLES and "id" in record and "content" not in record
+    return 0.9 if "projectID" in record and "id" in record and "time" in record else 0.0
 
 
 @dataclass(slots=True)
@@ -61,7 +48,7 @@ class _Session(SessionReading):
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
-        place = RecordPlace(f"line-{record.line}", record.line, record.offset, parse_time(value.get("timestamp")))
+        place = RecordPlace(f"line-{record.line}", record.line, record.offset)
         info = object_at(value, "info")
         if isinstance(value.get("messages"), list):
             self._introduce(info)
@@ -69,13 +56,11 @@ class _Session(SessionReading):
                 yield from self._message(object_at(message, "info"), message, place)
         elif "parts" in value:
             yield from self._message(info, value, place)
-        elif _is_message(value):
-            yield from self._message(value, {}, place)
         elif "projectID" in value:
             self._introduce(value)
             self.notes.skip("session without its messages")
         else:
-            yield from self._loose(value, place)
+            self.notes.skip("not a message")
 
     def _introduce(self, info: JsonObject) -> None:
         title, parent = text_at(info, "title"), text_at(info, "parentID")
@@ -89,23 +74,20 @@ class _Session(SessionReading):
     def _message(self, info: JsonObject, message: JsonObject, within: RecordPlace) -> Iterator[Draft]:
         self.messages += 1
         own = text_at(info, "id") or f"message-{self.messages}"
-        time = parse_time(object_at(info, "time").get("created"))
-        place = within._replace(id=own, time=time or within.time)
+        place = within._replace(id=own, time=parse_time(object_at(info, "time").get("created")))
         model = text_at(info, "modelID") or text_at(object_at(info, "model"), "modelID")
         self.notes.learn(session_id=text_at(info, "sessionID"), model=model)
         match info.get("role"):
             case "user":
-                yield from self._user(info, objects_at(message, "parts"), place)
+                yield from self._user(objects_at(message, "parts"), place)
             case "assistant":
                 yield from self._answer(info, objects_at(message, "parts"), place)
             case role:
                 self.notes.skip(f"message of {role}")
 
-    def _user(self, info: JsonObject, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
-        if not parts:  # only the title is left, which the program gave it
-            title = text_at(object_at(info, "summary"), "title", "body")
-            text = title and f"A prompt of which only the title is left: {title}"
-            yield from self.text_or_skip(Kind.SYSTEM, text, place, "message without parts")
+    def _user(self, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
+        if not parts:
+            self.notes.skip("message without parts")
             return
         said: list[str] = []
         added: list[Draft] = []
@@ -125,32 +107,21 @@ class _Session(SessionReading):
 
     def _answer(self, info: JsonObject, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
         for part in parts:
-            yield from self._part(part, place.id, place, is_summary=info.get("summary") is True)
+            yield from self._part(part, place, is_summary=info.get("summary") is True)
         if error := object_at(info, "error"):
             yield _failure(error, place._replace(id=f"{place.id}-error"))
         elif not parts:
             self.notes.skip("message without parts")
 
-    def _loose(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of a part without its message; its text is the model's only in a run."""
-        self.notes.learn(session_id=text_at(value, "sessionID"))
-        if error := object_at(value, "error"):
-            return (_failure(error, place),)
-        if part := object_at(value, "part"):
-            return self._part(part, text_at(part, "messageID") or place.id, place)
-        if "messageID" not in value or value.get("type") == "text":
-            return self.skip("text without its message" if "messageID" in value else str(value.get("type", "no type")))
-        return self._part(value, place.id, place)
-
-    def _part(self, part: JsonObject, message: str, place: RecordPlace, *, is_summary: bool = False) -> Iterable[Draft]:
-        """Return drafts of a *part* of an answer; its text gets the id of its *message*."""
+    def _part(self, part: JsonObject, place: RecordPlace, *, is_summary: bool) -> Iterable[Draft]:
+        """Return drafts of a *part* of an answer; its text gets the id of the message at *place*."""
         own = _own(part, place)
         text = text_at(part, "text").strip()
         match part.get("type"):
             case "text" if text and part.get("synthetic") is True:
                 return (own.draft(Kind.SYSTEM, text, is_meta=True),)
             case "text" if text:
-                return (own._replace(id=message).draft(Kind.SUMMARY if is_summary else Kind.ASSISTANT, text),)
+                return (own._replace(id=place.id).draft(Kind.SUMMARY if is_summary else Kind.ASSISTANT, text),)
             case "reasoning" if text:
                 return (own.draft(Kind.THINKING, text),)
             case "tool":

@@ -1,9 +1,8 @@
 """Parse ShareGPT `{conversations: [{from, value}]}`, or only the turns, into entries.
 
-Calls and results have no ids: results come in the order of the calls. Hermes data keeps calls and thoughts in tags.
+Calls and results have no ids: results come in the order of the calls.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,30 +82,21 @@ class _Shared(ChatReading):
             return self.skip("empty turn" if role else "not a turn")
         if role == "user":
             self.open.clear()
-        special = {"assistant": self._answered, "call": self._requested, "tool": self._results}.get(role)
+        special = {"call": self._requested, "tool": self._result}.get(role)
         return special(said, place) if special else self.of_role(role, Parts([said]), place)
 
-    def _answered(self, said: str, place: RecordPlace) -> Iterator[Draft]:
-        for part, (tag, text) in enumerate(tagged(said)):
-            if tag == "tool_call":
-                yield from self._requested(text, place, part)
-            else:
-                yield place.draft(Kind.THINKING if tag == "think" else Kind.ASSISTANT, text, part)
-
-    def _requested(self, said: str, place: RecordPlace, first: int = 0) -> Iterator[Draft]:
+    def _requested(self, said: str, place: RecordPlace) -> Iterator[Draft]:
         """Yield the calls in a JSON text; other text becomes arguments of a nameless call."""
-        for part, requested in enumerate(_calls(said) or [{"arguments": said}], first):
+        for part, requested in enumerate(_calls(said) or [{"arguments": said}]):
             self.requests += 1
             self.open.append(f"call-{self.requests}")
             given = as_arguments(requested.get("arguments", requested.get("parameters")))
             yield self.call(text_at(requested, "name"), given, self.open[-1], place, part)
 
-    def _results(self, said: str, place: RecordPlace) -> Iterator[Draft]:
-        responses = [text for tag, text in tagged(said) if tag == "tool_response"]
-        for part, response in enumerate(responses or [said]):
-            own = self.open.pop(0) if self.open else ""
-            text = _result(response)
-            yield self.result(text, own, place, part, is_error=reports_failure(text))
+    def _result(self, said: str, place: RecordPlace) -> Iterator[Draft]:
+        own = self.open.pop(0) if self.open else ""
+        text = _content(said)
+        yield self.result(text, own, place, is_error=reports_failure(text))
 
 
 def _calls(said: str) -> Sequence[JsonObject]:
@@ -115,38 +105,10 @@ def _calls(said: str) -> Sequence[JsonObject]:
     return calls if any("name" in call for call in calls) else []
 
 
-def _result(said: str) -> str:
+def _content(said: str) -> str:
     found = as_object(parsed(said))
     is_wrapped = "content" in found and ("name" in found or "tool_call_id" in found)
     return as_shown(found["content"]) if is_wrapped else said
-
-
-_TAG = re.compile(r"<(/?)(think|tool_call|tool_response)>")
-
-
-def tagged(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of *text* in order, each after its tag, without blank ones.
-
-    The tag is empty for text outside of tags. A tag that is never closed is part of the text. Thoughts may be
-    closed without being opened: many prompts end in the opening tag.
-    """
-    found = list(_TAG.finditer(text)) if "</" in text else []
-    last = {tag[2]: tag.start() for tag in found if tag[1]}
-    begin = 0
-    opened: re.Match[str] | None = None
-    for tag in found:
-        if opened is None and not tag[1] and last.get(tag[2], -1) > tag.start():
-            yield from _piece("", text[begin : tag.start()])
-            opened = tag
-        elif tag[1] and (opened[2] == tag[2] if opened else tag[2] == "think"):
-            yield from _piece(tag[2], text[opened.end() if opened else begin : tag.start()])
-            begin, opened = tag.end(), None
-    yield from _piece("", text[begin:])
-
-
-def _piece(tag: str, text: str) -> Iterator[tuple[str, str]]:
-    if text := text.strip():
-        yield tag, text
 
 
 READER = FormatReader("sharegpt", _confidence, _Shared)

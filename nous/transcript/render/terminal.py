@@ -9,9 +9,8 @@ from typing import Any
 
 import orjson
 
-from nous.transcript.model import Entry, Kind, Origin, Transcript, Turn
+from nous.transcript.model import Entry, Kind, Transcript, Turn
 from nous.transcript.parsing.user_text import without_colour
-from nous.transcript.readers.nous import MARK, VERSION
 
 _INDENT = "    "
 _MARKS = {Kind.ERROR: "✗", Kind.DECISION: "◆", Kind.SUB_AGENT: "↳", Kind.SUMMARY: "≡", Kind.SYSTEM: "·"}
@@ -112,17 +111,13 @@ def transcript_as_json(transcript: Transcript) -> bytes:
 
 
 def _lines(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
-    origin = Origin(transcript.format, legible(transcript.source), transcript.digest, transcript.bytes)
+    source = transcript.source.encode(errors="replace").decode()  # file names may hold bytes that are no UTF-8
+    file = {"format": transcript.format, "source": source, "digest": transcript.digest, "bytes": transcript.bytes}
     header = {field.name: getattr(transcript.header, field.name) for field in fields(transcript.header)}
-    yield {MARK: VERSION, "header": {"read_from": origin, **_stated(header)}}
+    yield {**file, "header": _stated(header)}
     for entry in transcript:
         yield _stated(entry._asdict())
     yield {"skipped": dict(transcript.skipped), "problems": transcript.problems}
-
-
-def legible(name: str) -> str:
-    """Return the *name* of a file as text, even if it is not valid UTF-8."""
-    return name.encode(errors="replace").decode()
 
 
 def _stated(fields: Mapping[str, Any]) -> Mapping[str, Any]:

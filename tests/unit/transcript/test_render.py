@@ -45,8 +45,8 @@ def test_a_transcript_is_json_lines_with_only_the_fields_that_say_something() ->
 
     first, entry, last = map(json.loads, transcript_as_json(transcript).splitlines())
 
-    origin = {"format": "openai_chat", "source": "inline", "digest": transcript.digest, "bytes": transcript.bytes}
-    assert first == {"nous_transcript": 1, "header": {"read_from": origin}}
+    file = {"format": "openai_chat", "source": "inline", "digest": transcript.digest, "bytes": transcript.bytes}
+    assert first == {**file, "header": {}}
     assert entry == {
         "kind": "user",
         "text": "hi",
