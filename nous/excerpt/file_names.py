@@ -1,9 +1,10 @@
 """Shorten file paths in an excerpt's tool calls, and list the files edited in the session."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate, islice
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from nous.excerpt.items import PERSONAL, Items
 from nous.excerpt.layout import LengthAccount, full_length
@@ -133,37 +134,63 @@ def _last_part(path: str) -> str:
 
 
 FILES_SHARE = 0.10  # maximum share of the budget for the line of edited files
-_EDITED, _BETWEEN_FILES = "Files edited: ", ", "
+_EDITED, _SPARED, _REMOVED = "Files edited: ", "Edits refused or failed: ", "Removed again: "
+_BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 
 
-def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Container[str]) -> tuple[str, ...]:
-    """Return the files that *actions* write to and leave; *unsuccessful* are ids of failed calls."""
+class Files(NamedTuple):
+    """Files that calls edited, only tried to edit, or edited and later removed."""
+
+    edited: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Container[str]) -> Files:
+    """Return the files that *actions* write to; *unsuccessful* are ids of failed calls."""
     written: dict[str, int] = {}
     removed: dict[str, int] = {}
+    spared: dict[str, None] = {}
     for at, action in enumerate(actions):
-        if action.call.id in unsuccessful or not (action.paths or "rm " in action.command):
+        if not action.paths and "rm " not in action.command:
             continue
-        written.update((naming.relative(path), at) for path in written_files(action))
+        paths = map(naming.relative, written_files(action))
+        if action.call.id in unsuccessful:
+            spared.update(dict.fromkeys(paths))
+            continue
+        written.update(dict.fromkeys(paths, at))
         removed.update((naming.relative(name), at) for name in removed_by(action.command))
-    return tuple(_in_one_line(path) for path, at in written.items() if not _is_gone(path, at, removed))
-
-
-def _is_gone(path: str, written_at: int, removed: Mapping[str, int]) -> bool:
-    above = (f"{parent}/" for parent in PurePosixPath(path).parents)
-    return any(removed.get(name, -1) > written_at for name in (path, *above))
+    gone: set[str] = set()
+    for path, at in written.items():
+        above = (f"{parent}/" for parent in PurePosixPath(path).parents)
+        if any(removed.get(name, -1) > at for name in (path, *above)):
+            gone.add(path)
+    return Files(
+        edited=tuple(_in_one_line(path) for path in written if path not in gone),
+        spared=tuple(_in_one_line(path) for path in spared if path not in written),
+        removed=tuple(_in_one_line(path) for path in written if path in gone),
+    )
 
 
 def _in_one_line(path: str) -> str:
     return " ".join(filter(None, path.splitlines())).replace(TICKS, "'" * len(TICKS))
 
 
-def files_line(files: Sequence[str], room: int) -> str:
-    """List as many edited *files* as fit into *room* characters; empty if none fits."""
-    between = len(_BETWEEN_FILES)
-    lengths = accumulate((len(file) + between for file in files), initial=len(_EDITED) - between)
+def files_line(files: Files, room: int) -> str:
+    """List as many of *files* as fit into *room* characters; empty if none fits."""
+    line = ""
+    for lead, listed in ((_EDITED, files.edited), (_SPARED, files.spared), (_REMOVED, files.removed)):
+        between = _BETWEEN_LISTS if line else ""
+        if more := _listed(lead, listed, room - len(line) - len(between)):
+            line += between + more
+    return line
+
+
+def _listed(lead: str, files: Sequence[str], room: int) -> str:
+    lengths = accumulate((len(file) + len(_BETWEEN_FILES) for file in files), initial=len(lead) - len(_BETWEEN_FILES))
     more = len(_more(len(files)))
     count = sum(length + more * (number < len(files)) <= room for number, length in enumerate(lengths)) - 1
-    return f"{_EDITED}{_BETWEEN_FILES.join(files[:count])}{_more(len(files) - count)}" if count > 0 else ""
+    return f"{lead}{_BETWEEN_FILES.join(files[:count])}{_more(len(files) - count)}" if count > 0 else ""
 
 
 def room_for_files(items: Items, budget: int) -> int:

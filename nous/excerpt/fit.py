@@ -11,7 +11,7 @@ from typing import Literal
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import BETWEEN, Segment
 from nous.excerpt.extract_items import call_outcomes, items_of
-from nous.excerpt.file_names import files_line, files_written, naming, room_for_files
+from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
 from nous.excerpt.items import Item, Items, Role, no_label
 from nous.excerpt.layout import ends, fits_whole, label, laid_out, length_of, shown, text_of, whole
 from nous.excerpt.strategies import named
@@ -53,12 +53,12 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """A prepared transcript: its items, entries that are not items, and files edited."""
+    """A prepared transcript: its items, entries that are not items, and files written."""
 
     transcript: Transcript
     items: Items
     left_out: tuple[ManifestEntry, ...]
-    files: tuple[str, ...]
+    files: Files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
