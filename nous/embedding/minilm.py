@@ -42,11 +42,8 @@ class MiniLM:
     Texts go through one by one: a batch is padded to its longest text, which costs more than it saves on a CPU, and a
     vector could then depend on the other texts of its batch.
 
-    A first text that comes alone, such as the query of a command, goes through a model that loads fast and runs at half
-    the speed. Later ones go through the optimized model; its vectors are equal up to rounding (2e-7).
-
-    *cache* is a folder for a copy of the optimized model, which the first process that embeds several texts saves.
-    Later processes map its weights instead of computing them: a command saves 0.1 s of CPU, a worker 80 MB.
+    *cache* is a folder for a copy of the optimized model, which the first process that embeds a text saves. Later
+    processes map its weights instead of computing them: that saves 0.1 s of CPU and 80 MB.
     """
 
     id = "all-MiniLM-L6-v2-int8"
@@ -62,20 +59,18 @@ class MiniLM:
         import numpy as np  # noqa: PLC0415 (only vectors need it)
 
         with self._lock:
-            model = self._loaded(is_alone=len(texts) == 1)
+            model = self._loaded()
             rows = [model.vector(text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
 
-    def _loaded(self, *, is_alone: bool) -> _Model:
-        if self._model is None or self._model.loads_fast:
-            loads_fast = is_alone and self._model is None
-            self._model = _Model(_session(self._weights, self._cache, loads_fast=loads_fast), loads_fast=loads_fast)
+    def _loaded(self) -> _Model:
+        if self._model is None:
+            self._model = _Model(_session(self._weights, self._cache))
         return self._model
 
 
 class _Model:
-    def __init__(self, session: InferenceSession, *, loads_fast: bool) -> None:
-        self.loads_fast = loads_fast
+    def __init__(self, session: InferenceSession) -> None:
         self._tokenizer = _tokenizer()
         self._session = session
 
@@ -129,17 +124,17 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _session(weights: Path | None, cache: Path | None, *, loads_fast: bool) -> InferenceSession:
+def _session(weights: Path | None, cache: Path | None) -> InferenceSession:
     try:
         from nous.embedding.onnx_session import copy_of, open_copy, open_session, save_copy  # noqa: PLC0415  (an extra)
     except ImportError as error:
         raise Misconfigured(f"{MiniLM.id} needs onnxruntime; {INSTALL}") from error
     if cache:
         copy = copy_of(MiniLM.id, cache)
-        session = open_copy(copy, loads_fast=loads_fast)
-        if session is None and not loads_fast:
+        session = open_copy(copy)
+        if session is None:
             save_copy(_checked(weights or _installed()), copy)
             session = open_copy(copy)
         if session:
             return session
-    return open_session(_checked(weights or _installed()), loads_fast=loads_fast)
+    return open_session(_checked(weights or _installed()))

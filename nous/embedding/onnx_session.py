@@ -22,25 +22,21 @@ _ROOM = 500_000_000
 """Bytes that must be free before a copy of some 90 MB is saved: the server beside it has to write, too."""
 
 
-def open_session(model: Path, *, loads_fast: bool = False) -> InferenceSession:
+def open_session(model: Path) -> InferenceSession:
     """Return a session that fits beside many other jobs: no memory arena, no spinning threads.
 
-    With *loads_fast* the graph stays as it is stored, which pays for one call. Raises `Misconfigured`.
+    Raises `Misconfigured`.
     """
-    options = _options()
-    if loads_fast:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.add_session_config_entry("session.disable_prepacking", "1")
     try:
-        return InferenceSession(str(model), options, providers=_PROVIDERS)
+        return InferenceSession(str(model), _options(), providers=_PROVIDERS)
     except Exception as error:  # onnxruntime's errors share no other base
         raise Misconfigured(f"{model} cannot be loaded: {error}") from error
 
 
-def open_copy(copy: Path, *, loads_fast: bool = False) -> InferenceSession | None:
+def open_copy(copy: Path) -> InferenceSession | None:
     """Return a session of an optimized copy; None if it is missing, damaged or unreadable."""
     try:
-        return open_session(copy, loads_fast=loads_fast)
+        return open_session(copy)
     except Misconfigured:
         return None
 

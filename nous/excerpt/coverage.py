@@ -89,16 +89,14 @@ CONSIDERED = 300_000
 class TextUnit:
     """A sentence or call: *span* of the item at *index*.
 
-    `news` are the terms that nothing selected contains yet. *factor* scales their worth by the kind of unit. Until
-    `is_read` is set, it is an upper bound.
+    `news` are the terms that nothing selected contains yet. *factor* scales their worth by the role of its item.
     """
 
     index: int
     span: Span
     length: int
     news: set[str]
-    factor: float = 1.0
-    is_read: bool = False
+    factor: float
 
 
 def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
@@ -114,8 +112,9 @@ def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
 
 def _units(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[TextUnit]:
     bare = concepts.bare(item.text[:most])
+    factor = _ROLE_WORTH.get(item.role, 1.0)
     for start, end in _parts(item, len(bare)):
-        yield TextUnit(index, (start, end), end - start, concepts.of(bare[start:end]))
+        yield TextUnit(index, (start, end), end - start, concepts.of(bare[start:end]), factor)
 
 
 def _parts(item: Item, most: int) -> Iterator[Span]:
@@ -148,11 +147,6 @@ _MARK, _LABEL_AND_GAP = 10, 45
 
 _LEAST_ROOM = 24
 _WORTH_OF_ANY = WORTH // 2  # worth of a unit without new terms, so that no room is left unused
-_OPENING = 80  # characters at the start of a sentence that are enough to classify it
-_NARRATED = 0.6  # factor for a sentence in which the agent only announces its next step
-_LEADING = 0.3  # factor for a sentence that only introduces the next one, which may not be shown
-_AS_BEGINNING, _AS_END, _AS_QUESTION = 2.0, 1.5, 4.0
-_SHORT_ANSWER = 30  # an answer of up to so many characters, such as "Yes, do that", needs its question
 _ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3, Role.SUMMARY: 1.5}
 
 
@@ -179,14 +173,10 @@ class _Filling:
         self._items = items
         self._added: defaultdict[int, list[Span]] = defaultdict(list)
         self._closing: dict[int, int] = {}
-        self._words = words()
         units = units_of(items)
         self._worth = worths(unit.news for of_item in units for unit in of_item)
         self._covered: set[str] = set()
         waiting = [unit for of_item in units for unit in self._not_shown(of_item)]
-        for unit in waiting:
-            unit.factor = _ROLE_WORTH.get(items[unit.index].role, 1.0)
-        _emphasise(items, units)
         self._waiting = [(-self._gain(unit), unit.index, unit.span, unit) for unit in waiting]
         heapq.heapify(self._waiting)
 
@@ -237,7 +227,6 @@ class _Filling:
         heap = self._waiting
         while heap:
             promised, index, span, unit = heap[0]
-            self._adjust(unit)
             gain = -self._gain(unit)
             if not gain:
                 heapq.heappop(heap)
@@ -246,18 +235,6 @@ class _Filling:
                 return heapq.heappop(heap)
             heapq.heapreplace(heap, (gain, index, span, unit))
         return None
-
-    def _adjust(self, unit: TextUnit) -> None:
-        """Lower the factor of *unit* by its wording; slow, so only at the top of the heap."""
-        if unit.is_read:
-            return
-        unit.is_read = True
-        start, end = unit.span
-        item = self._items[unit.index]
-        if not item.parts and item.text[end - 1] == ":":
-            unit.factor *= _LEADING
-        if item.role is Role.ASSISTANT and self._words.opens("narrates", item.text[start : min(end, start + _OPENING)]):
-            unit.factor *= _NARRATED
 
     def _gain(self, unit: TextUnit) -> float:
         unit.news -= self._covered
@@ -280,19 +257,6 @@ class _Filling:
     def _add(self, unit: TextUnit) -> None:
         self._added[unit.index].append(unit.span)
         self._covered |= unit.news
-
-
-def _emphasise(items: Items, units: Sequence[Sequence[TextUnit]]) -> None:
-    """Raise the worth of the agent's last words: they begin with a verdict, end with a question."""
-    last: int | None = None
-    for index, item in enumerate(items):
-        if item.role is Role.ASSISTANT:
-            last = index
-        elif item.role is Role.USER and last is not None:
-            if said := units[last]:
-                said[-1].factor *= _AS_QUESTION if len(item.text) <= _SHORT_ANSWER else _AS_END
-                said[0].factor *= _AS_BEGINNING
-            last = None
 
 
 def _overlaps(unit: TextUnit, spans: Sequence[tuple[int, int]]) -> bool:

@@ -11,8 +11,8 @@ from nous.domain.episode import Episode
 from nous.domain.fact import Fact, Learned, Row
 from nous.knowledge.fact_index import FactIndex
 from nous.retrieval.fusion import LEAST_COSINE, RankedItem, Ranking, by_cosine, fused
-from nous.retrieval.query import Filters, Hit, HitKind, Query, episode_hit, files_named, hit_of, touched
-from nous.retrieval.word_index import Match, WordIndex, ranking
+from nous.retrieval.query import Filters, Hit, HitKind, Query, episode_hit, hit_of, touched
+from nous.retrieval.word_index import WordIndex, ranking
 
 if TYPE_CHECKING:
     from nous.retrieval.query import Vector
@@ -50,11 +50,6 @@ class ScopeIndex:
         return self._words
 
 
-_TOUCHED, _NAMING = 1.0, 0.25
-"""Scores in the ranking by file: of a session that touched the file, and of a text that names it, which words find too.
-"""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
     """Facts of a scope, some of its episodes, their vectors, and filters; for one search."""
@@ -80,7 +75,8 @@ class Corpus:
 
     def by_words(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
         """Rank items that have any of the query's words."""
-        return ranking(self._matches(query.text, limit))
+        index = self.scope_index.words(self.episodes)
+        return ranking(index.search(query.text, limit, lambda place: self.hit(place) is not None))
 
     def by_meaning(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
         """Rank items that have at least `LEAST_COSINE` with the query."""
@@ -96,31 +92,15 @@ class Corpus:
         found = (each for each in nearest if each[1] >= LEAST_COSINE and self.hit(each[0]))
         return by_cosine([*islice(found, limit)])
 
-    def by_file(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
-        """Rank texts that name a file of the query, and sessions that touched it."""
+    def by_file(self, query: Query) -> dict[Place, RankedItem]:
+        """Rank sessions that touched a file of the query."""
         if not query.files:
             return {}
-        sessions = {
-            place: files[0]
+        return {
+            place: RankedItem(1.0, files[0])
             for place, episode in self._episodes.items()
-            if (files := touched(query.files, episode.files_touched))
+            if (files := touched(query.files, episode.files_touched)) and self.hit(place)
         }
-        found = {
-            **{place: RankedItem(_NAMING, file) for place, file in self._naming(query, limit)},
-            **{place: RankedItem(_TOUCHED, file) for place, file in sessions.items()},
-        }
-        return {place: each for place, each in found.items() if self.hit(place)}
-
-    def _naming(self, query: Query, limit: int) -> Iterator[tuple[Place, str]]:
-        for path in query.files:
-            for match in self._matches("/".join(path), limit):
-                hit = self.hit(match.key)
-                # A cheap test that seldom passes comes first: parsing the text for files is expensive.
-                if hit and path[-1] in hit.text.casefold():
-                    yield from ((match.key, file) for file in touched([path], map("/".join, files_named(hit.text)))[:1])
-
-    def _matches(self, text: str, limit: int) -> list[Match[Place]]:
-        return self.scope_index.words(self.episodes).search(text, limit, lambda place: self.hit(place) is not None)
 
 
 POOL = 100
@@ -141,7 +121,7 @@ def search(query: Query, corpus: Corpus, *, limit: int = 10, everything: bool = 
     rankings = {
         Ranking.WORDS: corpus.by_words(query, limit=pool),
         Ranking.MEANING: corpus.by_meaning(query, limit=pool),
-        Ranking.FILE: corpus.by_file(query, limit=pool),
+        Ranking.FILE: corpus.by_file(query),
     }
     found = ((each, corpus.hit(each.key)) for each in fused(rankings))
     hits = [replace(hit, score=each.score, found_by=each.found_by) for each, hit in found if hit]

@@ -3,7 +3,7 @@ r"""What an excerpt keeps, by data set, budget and strategy, and what it costs, 
     python tests/benchmarks/excerpts.py [--strategies default,...] [--budgets 2000,...] [--data DIR]
 
 It prints Markdown. README.md beside this file says how to read that, and `--refresh` writes it there. Where there is no
-data it says so. The data's own script can score `kept`, `kept_fast` and `kept_spec` without this command:
+data it says so. The data's own script can score `kept` and `kept_spec` without this command:
 
     PYTHONPATH=tests/benchmarks python ../shared/data/retention/score_retention.py \
         ../shared/data/retention/coding_dev.jsonl.gz excerpts:kept
@@ -25,7 +25,6 @@ from excerpt.gold import (
     Session,
     data_sets,
     kept,
-    kept_fast,
     kept_spec,
     score_function,
     transcript_of,
@@ -36,7 +35,7 @@ from excerpt.retention import Retention, retention, retention_table
 from nous.excerpt import BUDGET
 from nous.excerpt.strategies import names
 
-__all__ = ["kept", "kept_fast", "kept_spec", "transcript_of"]
+__all__ = ["kept", "kept_spec", "transcript_of"]
 
 SIZES = (0.1, 0.3, 1, 3, 10)
 """Of the transcripts whose cost is measured, in MB."""
@@ -98,7 +97,7 @@ def _refreshed(readme: str, told: str) -> str:
 
 def _options() -> ArgumentParser:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--strategies", type=_strategies, default="default,fast,spec,head,middle")
+    parser.add_argument("--strategies", type=_strategies, default="default,spec,head,middle")
     parser.add_argument("--budgets", type=_numbers, default="2000,4000,8000,16000", help="in characters")
     parser.add_argument("--sets", type=_words, default="", help="some of the data sets, by name")
     parser.add_argument("--data", type=Path, default=DATA, help="another folder of NAME.jsonl.gz in the same form")

@@ -93,35 +93,21 @@ def test_a_text_has_the_same_vector_in_any_batch(embedder: Embedder) -> None:
     assert np.array_equal(together, backwards)
 
 
-def test_a_lone_first_text_has_the_vector_that_it_has_later() -> None:
-    the_model()  # skips where it is not installed
-    embedder = MiniLM()
-    alone, again, together = embedder.embed(TEXTS[:1]), embedder.embed(TEXTS[:1]), embedder.embed(TEXTS)[:1]
-
-    assert np.allclose(alone, again, atol=1e-6)
-    assert np.array_equal(again, together)
-
-
 def test_a_saved_copy_of_the_model_gives_the_same_vectors(tmp_path: Path) -> None:
     expected = the_model().embed(TEXTS)
     saving, later = MiniLM(cache=tmp_path / "embedder"), MiniLM(cache=tmp_path / "embedder")
     saved = saving.embed(TEXTS)
     (copy,) = (tmp_path / "embedder").glob(f"{MiniLM.id}*")
     written = {file: file.stat().st_mtime_ns for file in copy.iterdir()}
-    alone, again = later.embed(TEXTS[:1]), later.embed(TEXTS)
+    again = later.embed(TEXTS)
 
     assert np.allclose(saved, expected, atol=1e-6)
-    assert np.allclose(alone, expected[:1], atol=1e-6)
     assert np.array_equal(again, saved)
     assert {file: file.stat().st_mtime_ns for file in copy.iterdir()} == written
 
 
-def test_a_lone_text_saves_no_copy_and_one_that_cannot_be_saved_is_done_without(tmp_path: Path) -> None:
+def test_a_copy_that_cannot_be_saved_is_done_without(tmp_path: Path) -> None:
     expected = the_model().embed(TEXTS)
-    MiniLM(cache=tmp_path / "embedder").embed(TEXTS[:1])
-
-    assert not (tmp_path / "embedder").exists()
-
     (tmp_path / "embedder").write_text("in the way")
 
     assert np.allclose(MiniLM(cache=tmp_path / "embedder").embed(TEXTS), expected, atol=1e-6)
@@ -140,7 +126,6 @@ def test_a_damaged_copy_is_done_without_and_replaced(name: str, damage: Callable
     size = file.stat().st_size
     damage(file)
 
-    assert np.allclose(MiniLM(cache=tmp_path).embed(TEXTS[:1]), expected[:1], atol=1e-6)
     assert np.allclose(MiniLM(cache=tmp_path).embed(TEXTS), expected, atol=1e-6)
     assert file.stat().st_size == size
 

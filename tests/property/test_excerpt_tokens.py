@@ -55,7 +55,7 @@ def test_an_excerpt_never_has_more_tokens_than_its_budget(
 
 @given(transcripts(), st.integers(0, 300), st.sampled_from(COUNTERS), st.sampled_from(names()))
 @example(LONG_WORDS, 0, estimate, "default")
-@example(LONG_WORDS, 0, words, "fast")
+@example(LONG_WORDS, 0, words, "spec")
 @example(said((Kind.USER, "x" * 2500)), 0, words, "default")
 @settings(deadline=None)
 def test_what_fits_in_tokens_is_whole(transcript: Transcript, spare: int, count: Counter, strategy: str) -> None:

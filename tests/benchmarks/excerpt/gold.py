@@ -82,7 +82,7 @@ def excerpt_of(transcript: Transcript, budget: int, strategy: str) -> str:
     return f"{everything[:half]}{_CUT}{everything[-half:]}"
 
 
-kept_fast, kept_spec = partial(kept, strategy="fast"), partial(kept, strategy="spec")
+kept_spec = partial(kept, strategy="spec")
 
 
 def transcript_of(turns: Iterable[Turn]) -> Transcript:

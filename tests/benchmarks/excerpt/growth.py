@@ -16,7 +16,7 @@ from nous.transcript.model import Transcript
 from .gold import Session, Turn, excerpt_of, megabytes, text_of, transcript_of
 from .retention import table
 
-LIMITS: Mapping[str, float] = {"default": 15, "fast": 5}
+LIMITS: Mapping[str, float] = {"default": 15}
 """Passes of `orjson` that a strategy may take at most."""
 
 

@@ -62,9 +62,9 @@ def long(told: Told) -> Transcript:
 
 
 def test_every_strategy_may_be_set_and_another_is_refused_with_those(set_in_file: Set) -> None:
-    assert set_in_file(strategy='"fast"').strategy == "fast"
+    assert set_in_file(strategy='"spec"').strategy == "spec"
 
-    with pytest.raises(Misconfigured, match=r"excerpt\.strategy = 'best' .*default, fast, spec"):
+    with pytest.raises(Misconfigured, match=r"excerpt\.strategy = 'best' .*default, spec"):
         set_in_file(strategy='"best"')
 
 
@@ -83,9 +83,9 @@ def test_a_budget_and_a_number_of_windows_are_at_least_one(set_in_file: Set, nam
 
 
 def test_what_is_set_is_what_a_summarizer_gets(long: Transcript) -> None:
-    seen = excerpts(budget=900, windows=3, strategy="fast")(long)
+    seen = excerpts(budget=900, windows=3, strategy="spec")(long)
 
-    assert seen == windows(long, 900, most=3, strategy="fast")
+    assert seen == windows(long, 900, most=3, strategy="spec")
     assert (len(seen.windows), seen.wanted > 3) == (3, True)
 
 
