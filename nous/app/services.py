@@ -24,6 +24,7 @@ from nous.services.erasure_targets import Stores
 from nous.services.folder_watch import FolderWatcher, Progress, PublishFile, Told, WatchRules
 from nous.services.publisher import Producer, Published
 from nous.services.redaction import StoredRedactor
+from nous.services.scope_move import ScopeWriter
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import WatchedFolder
 from nous.store.redis.erasure import RedisErasure
@@ -49,6 +50,13 @@ def eraser(container: Container) -> Eraser:
         container.bus.publish(unembedded(FactsUnembedded, scope, state=state, at=container.clock()))
 
     return Eraser(erasable_stores(container), clock=container.clock, on_rewritten=embed_late)
+
+
+def scope_writer(container: Container) -> ScopeWriter:
+    """Return the service that adds what another scope has learned."""
+    return ScopeWriter(
+        bus=container.bus, memory=container.memory, tombstones=container.tombstones, clock=container.clock
+    )
 
 
 def stored_redactor(container: Container) -> StoredRedactor:

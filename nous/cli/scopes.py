@@ -1,29 +1,23 @@
 """`nous scopes`: list scopes with their directories, or move the memory of one into another."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
-import orjson
 
-from nous.app.container import Container
-from nous.app.services import eraser
-from nous.cli.export_import import add_rows, announce, keep
+from nous.app.services import eraser, scope_writer
 from nous.cli.framework import App, CommandEntry, Frame, dry_run_option, json_option, yes_option
 from nous.cli.lookup import ALL, current_count
 from nous.cli.output import counted, make_sure, note, render_table, say
-from nous.domain.episode import Episode, episode_id
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.fact import Learned, Row, occurrences
+from nous.domain.fact import Learned
 from nous.domain.scope import Scope
-from nous.knowledge.decision import fact_id
 from nous.services.erasure_targets import EraseScope
 from nous.services.notes_folder import NotesFolder
+from nous.services.scope_move import content_for
 from nous.services.workspace import working_directory, workspace_of
 from nous.store.base import NO_VECTORS
-from nous.store.export_format import ExportedRecords, exported, line, read
 
 COMMANDS = (CommandEntry("move", "nous.cli.scopes:move", "Move the memory of one scope into another."),)
 
@@ -80,54 +74,16 @@ def move(app: App, source: str, target: str, *, dry_run: bool, yes: bool) -> Non
     if old == new:
         raise BadInput(f"{old} would be moved into itself")
     container = app.container
-    episodes, rows = moved(container, old, new)
-    if not episodes and not rows:
+    content = content_for(container.memory, old, new)
+    if not content.episodes and not content.rows:
         raise NotFound(f"there is nothing in {old}; `nous scopes` lists all scopes")
-    facts = sum(isinstance(row, Learned) for row in rows)
-    what = f"{counted(len(episodes), 'episode')} and {counted(facts, 'fact')} from {old} to {new}"
+    facts = sum(isinstance(row, Learned) for row in content.rows)
+    what = f"{counted(len(content.episodes), 'episode')} and {counted(facts, 'fact')} from {old} to {new}"
     if dry_run:
         say(f"would move {what}")
         return
     if not yes:
         make_sure(f"Move {what}, and erase {old}?", otherwise="nothing was moved")
-    kept = sum(keep(container, episode) for episode in episodes)
-    announce(container, episodes)
-    added, _ = add_rows(container, new, rows) if rows else (Counter[type](), None)
+    kept, added = scope_writer(container).add(content)
     eraser(container).erase(EraseScope(scope=old))
-    say(f"moved {what}; {kept} and {added[Learned]} were new there")
-
-
-def moved(container: Container, old: Scope, new: Scope) -> tuple[Sequence[Episode], Sequence[Row]]:
-    """Return the episodes and rows of *old* as they would be in *new*, with the ids that they would have there."""
-    memory = container.memory
-    episodes = memory.episodes.recent(old, limit=ALL)
-    rows = [*exported(memory.facts.read(old, embedder=NO_VECTORS).rows)]
-    sources = [each.source for each in occurrences(rows)]
-    sessions = {each.session_id for each in (*episodes, *sources)}
-    ids = {str(episode_id(old, name)): str(episode_id(new, name)) for name in sessions}
-    for row in rows:
-        if isinstance(row, Learned):
-            own = episode_id(new, row.fact.source.session_id)
-            ids[str(row.fact.id)] = str(fact_id(own, row.fact.text))
-    records = [_in_scope(record, old, new, ids) for record in (*reversed(episodes), *rows)]
-    return [each for each in records if isinstance(each, Episode)], [
-        each for each in records if not isinstance(each, Episode)
-    ]
-
-
-def _in_scope(record: Episode | Row, old: Scope, new: Scope, ids: Mapping[str, str]) -> Episode | Row:
-    """Return *record* with other ids and scope: in its JSON, each is a text or object of its own."""
-    written = orjson.loads(line(ExportedRecords(old, record)))
-    scopes = {"tenant": old.tenant, "agent": old.agent, "project": old.project}
-    replaced = {"tenant": new.tenant, "agent": new.agent, "project": new.project}
-
-    def put(value: Any) -> Any:
-        if value == scopes:
-            return replaced
-        if isinstance(value, dict):
-            return {key: put(inner) for key, inner in cast("dict[str, Any]", value).items()}
-        if isinstance(value, list):
-            return [put(inner) for inner in cast("list[Any]", value)]
-        return ids.get(value, value) if isinstance(value, str) else value
-
-    return read(orjson.dumps({**put(written), "scope": str(new)})).record
+    say(f"moved {what}; {kept} and {added} were new there")

@@ -25,7 +25,6 @@ from nous.llm.base import (
     TokenBudgetExceeded,
 )
 from nous.llm.state import (
-    CallCounts,
     CircuitStore,
     OpenCircuit,
     Reservation,
@@ -43,8 +42,8 @@ _IN_FLIGHT = timedelta(seconds=30)
 
 _Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
 
-_FAILURES = (Failure.TIMEOUT, Failure.TRANSPORT, Failure.QUOTA)
-"""Failures of a provider or of a question. A refused question or an unusable answer is an answer."""
+_MOST_FAILURES = 8
+"""Failures of a question that cost no attempt; with the pauses between them they take some three minutes."""
 
 _AFTER_OTHERS = timedelta(seconds=5)
 """Extra wait of a question that has failed: one that always fails must not be every probe."""
@@ -169,12 +168,10 @@ class CircuitBreaker:
         return reply
 
     def _is_poison(self, question: Question, error: _Failed) -> bool:
-        """Return whether *question* is poison. Exceeded quotas and timeouts never count against it."""
+        """Return whether *question* may be the cause. Exceeded quotas and timeouts never count against it."""
         if error.failure is not Failure.TRANSPORT:
             return False
-        counts = self._counters.counts().get(self.id, {})
-        calls = CallCounts(counts.get("answered", 0), sum(counts.get(f"failed_{failure}", 0) for failure in _FAILURES))
-        return self._outages.suspect(self.id, question.digest, calls).is_poison
+        return self._outages.count_failure(self.id, question.digest) > _MOST_FAILURES
 
     def _failed(self, error: _Failed) -> NoReturn:
         """Record and raise; an open circuit costs no attempt, unless the question timed out."""

@@ -6,7 +6,7 @@ calls a provider that another has found down. `keys.md` has the keys, with their
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from itertools import chain
@@ -23,7 +23,6 @@ from nous.llm.base import Failure, Question, Reply
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
-_OFTEN = 3  # times that a question should have been answered, and was not, until it counts as poison
 _DAY = 24 * 3600
 _DROPS = 7 * _DAY  # seconds that invalidations are counted after the last one: far longer than any question takes
 _ALL = "all"  # field of an invalidation of all subjects
@@ -191,45 +190,6 @@ class OpenCircuit:
     failures: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallCounts:
-    answered: int
-    failed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuspectQuestion:
-    """A question that has failed *failures* times.
-
-    *chances* counts the failures before which other questions had been answered since the previous one. `first` and
-    `last` are the call counts before its first and its last failure.
-    """
-
-    first: CallCounts
-    last: CallCounts
-    failures: int = 1
-    chances: int = 0
-
-    @property
-    def is_poison(self) -> bool:
-        """Return whether the question, not the provider, causes its failures.
-
-        At the success rate of the other questions, it would have been answered *_OFTEN* times by now. A provider that
-        is overloaded answers some questions as well, but it rejects more of the others than it answers.
-        """
-        answered = self.last.answered - self.first.answered
-        others_failed = max(self.last.failed - self.first.failed - (self.failures - 1), 0)
-        return answered > 0 and self.chances * answered >= _OFTEN * (answered + others_failed)
-
-
-def failed_again(known: SuspectQuestion | None, calls: CallCounts) -> SuspectQuestion:
-    """Return the record of a question after another failure; *calls* are the counts before it."""
-    if known is None:
-        return SuspectQuestion(first=calls, last=calls)
-    chances = known.chances + (calls.answered > known.last.answered)
-    return replace(known, last=calls, failures=known.failures + 1, chances=chances)
-
-
 GLANCE = 2.0
 """Seconds until a caller that waits for a probe checks again; most probes end long before their deadline."""
 
@@ -258,7 +218,7 @@ class _Circuit:
 
 
 class CircuitStore(_RedisStore):
-    """Circuits by provider, for two days; failures of suspect questions, for a week."""
+    """Circuits by provider, for two days; failures of questions, for a week."""
 
     def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
         """Return None if *provider* may be called now, otherwise its open circuit.
@@ -289,14 +249,12 @@ class CircuitStore(_RedisStore):
         """Record a result that says nothing about *provider*; if it was the probe, allow another."""
         self._run("release_probe", (self._keys.outages,), (provider,))
 
-    def suspect(self, provider: str, question: str, calls: CallCounts) -> SuspectQuestion:
-        """Record another failure of the question with that digest; *calls* are the counts before it."""
+    def count_failure(self, provider: str, question: str) -> int:
+        """Count another failure of the question with that digest; return how many there were."""
         key = self._keys.failing(provider, question)
         with translated():
-            known: bytes | None = self._client.get(key)
-            failing = failed_again(record_codec.decode(SuspectQuestion, known) if known else None, calls)
-            self._client.set(key, record_codec.encode(failing), ex=7 * _DAY)
-        return failing
+            count, _ = self._client.pipeline().incr(key).expire(key, 7 * _DAY).execute()
+        return count
 
     def current(self) -> Mapping[str, OpenCircuit]:
         """Return the providers that have not answered since they failed."""

@@ -11,7 +11,7 @@ import pytest
 from builders.llm_stores import KEYS, KINDS, Books, each_kind
 
 from nous.llm.base import Failure
-from nous.llm.state import GLANCE, CallCounts, CircuitStore, OpenCircuit, failed_again
+from nous.llm.state import GLANCE, CircuitStore, OpenCircuit
 
 P, Q = "openai", "ollama: Köln"
 PROBE = 20.0
@@ -193,18 +193,15 @@ def test_current_tells_since_when_and_what_it_was_last(world: World) -> None:
     assert world.outages.current() == {P: quota, Q: none_yet}
 
 
-def test_what_is_known_of_a_question_is_found_by_question_and_provider(world: World) -> None:
-    first, second = CallCounts(2**40, 3), CallCounts(2**40 + 1, 4)
-    once = failed_again(None, first)
+def test_failures_are_counted_by_question_and_provider(world: World) -> None:
+    pairs = [(P, QUESTION), (P, QUESTION), (Q, QUESTION), (P, "another"), (P, QUESTION)]
 
-    assert world.outages.suspect(P, QUESTION, first) == once
-    assert world.outages.suspect(Q, QUESTION, first) == world.outages.suspect(P, "another", first) == once
-    assert world.outages.suspect(P, QUESTION, second) == failed_again(once, second)
+    assert [world.outages.count_failure(*pair) for pair in pairs] == [1, 2, 1, 1, 3]
 
 
 def test_outages_outlive_the_longest_pause_and_questions_are_forgotten_after_a_week(books: Books, world: World) -> None:
     world.fails(until=1e7)
-    world.outages.suspect(P, QUESTION, CallCounts(1, 1))
+    world.outages.count_failure(P, QUESTION)
 
     assert books.client.ttl(KEYS.outages) == pytest.approx(2 * 86400, abs=60)
     assert books.client.ttl(KEYS.failing(P, QUESTION)) == pytest.approx(7 * 86400, abs=60)

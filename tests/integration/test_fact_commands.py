@@ -70,58 +70,11 @@ def test_facts_that_still_wait_are_handed_over_again_by_the_next_reembed(
     assert container.client.xlen(stream) == before + 2
 
 
-def test_export_and_import_count_alike_whatever_the_order_of_lines(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
-    for session, text in (("mon", PORT), ("tue", OTHER_PORT), ("wed", f"{OTHER_PORT}.")):
-        learned(nous, session, text=text, subject="staging API")
-    known, lines = json.loads(nous("facts", "--json").stdout), nous("export")
-    assert lines.stderr == "nous: 0 episodes and 4 rows with 2 facts exported\n"
-    monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
-
-    done = [nous("import", stdin="\n".join(lines.stdout.splitlines()[::-1])) for _ in range(2)]
-
-    assert [each.stdout.partition(" were new")[0] for each in done] == [
-        "0 episodes and 4 rows with 2 facts",
-        "0 episodes and 0 rows with 0 facts",
-    ]
-    assert json.loads(nous("facts", "--json").stdout) == known
-
-
-def test_rows_of_which_the_facts_are_missing_are_counted_as_left_out(
-    nous: Nous, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for session in ("mon", "tue"):
-        learned(nous, session, text=PORT)
-    _, again = nous("export").stdout.splitlines()
-    monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
-
-    result = nous("import", stdin=again)
-
-    assert "nous: left out: 1 row about unknown facts" in result.stderr
-    assert result.exit_code == BAD_INPUT
-
-
-def test_an_export_is_written_to_a_file_or_said_to_be_impossible(nous: Nous, tmp_path: Path) -> None:
-    learned(nous, "mon", text=PORT)
-    file = tmp_path / "facts.jsonl"
-
-    for refused in (nous("export", tmp_path), nous("export", "--scope", "nope")):
-        assert refused.exit_code == BAD_INPUT
-        assert refused.stderr.startswith(
-            ("nous: there is no scope default/default/nope", f"nous: {tmp_path} could not")
-        )
-    assert nous("export", file).exit_code == nous("export", "/dev/null").exit_code == 0
-    assert file.read_text() == nous("export").stdout
-
-
-def test_a_rule_that_a_page_has_told_is_no_rule(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_that_a_page_has_told_is_no_rule(nous: Nous) -> None:
     learned(nous, "mon", text=PORT, category="rule", trust="web")
     [fact] = json.loads(nous("facts", "--json").stdout)
-    assert fact["category"] == "concept"
-    lines = nous("export").stdout.replace('"concept"', '"rule"')
-    monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
 
-    assert nous("import", stdin=lines).exit_code == 0
-    assert "concept" in nous("facts").stdout
+    assert fact["category"] == "concept"
 
 
 def test_a_new_session_is_told_how_many_facts_it_is_not_told(nous: Nous) -> None:
@@ -173,14 +126,3 @@ def test_what_makes_no_sense_is_refused_by_name(nous: Nous, arguments: tuple[str
 
     assert complaint in result.stderr
     assert result.exit_code == BAD_INPUT
-
-
-def test_an_import_tells_what_it_left_out_since_it_was_forgotten(nous: Nous) -> None:
-    nous("facts", "learn", "--session", "mon", stdin='"Redis runs on port 6379"\n"Tim drinks tea"')
-    lines = nous("export").stdout
-    nous("forget", "--session", "mon", "--yes")
-
-    result = nous("import", stdin=lines)
-
-    assert "left out since they were forgotten here: 0 episodes and 2 mentions of facts" in result.stderr
-    assert nous("facts").stdout == "no facts in default/default/default\n"

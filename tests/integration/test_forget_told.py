@@ -1,4 +1,4 @@
-"""What was forgotten does not come back by hand or by import, and an import takes only what can be kept."""
+"""What was forgotten does not come back by hand."""
 
 import json
 from dataclasses import replace
@@ -30,10 +30,6 @@ def forget(nous: Nous, *what: str) -> Result:
     return done
 
 
-def exported(nous: Nous) -> str:
-    return nous("export", "--scope", "home").stdout
-
-
 def known(container: Container) -> dict[str, set[str]]:
     """Every current fact, and who has said it."""
     context = container.context
@@ -63,15 +59,6 @@ def test_a_session_that_was_told_by_hand_is_not_let_back_until_that_is_asked_for
     assert known(container) == {KEY: {"hand"}, TEA: {"hand"}}
 
 
-def test_what_was_told_by_hand_and_forgotten_is_not_imported(nous: Nous, container: Container) -> None:
-    tell(nous, KEY)
-    carried = exported(nous)
-    forget(nous, "--session", "hand")
-
-    assert nous("import", stdin=carried).exit_code == 0
-    assert known(container) == {}
-
-
 def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_request(
     nous: Nous, container: Container
 ) -> None:
@@ -85,20 +72,6 @@ def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_reques
     assert known(container) == {TEA: {"hand", "other"}}
     assert tell(nous, KEY_TOO, session="other", again=True).exit_code == 0
     assert KEY_TOO in known(container)
-
-
-def test_an_imported_episode_brings_no_candidate_that_was_forgotten(nous: Nous, container: Container) -> None:
-    told = replace(episode(), candidate_facts=(CandidateFact(text=KEY_TOO), CandidateFact(text=TEA)))
-    container.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
-    carried = exported(nous)
-    container.client.delete(*container.client.scan_iter("*episode*"))
-    tell(nous, KEY)
-    forget(nous, "--fact", id_of(container, KEY))
-
-    assert "1 episode and 0 rows with 0 facts were new" in nous("import", stdin=carried).stdout
-    kept = container.context.episodes.get(HOME, told.id)
-    assert kept
-    assert [each.text for each in kept.candidate_facts] == [TEA]
 
 
 def test_what_was_let_back_may_be_said_by_all_and_stays_when_another_fact_is_forgotten(

@@ -9,19 +9,17 @@ import pytest
 from builders.episodes import HOME, episode
 
 from nous.app.container import Container
-from nous.app.services import erasable_stores, eraser
+from nous.app.services import erasable_stores, eraser, scope_writer
 from nous.bus.tombstones import WasForgotten, session_name
-from nous.cli.export_import import add_rows, keep
 from nous.cli.facts import let_back
 from nous.cli.facts import teach as teach_by_hand
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
-from nous.domain.fact import Row
+from nous.domain.fact import Row, bare
 from nous.knowledge.decision import FactDecision
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
 from nous.store.base import NO_VECTORS
-from nous.store.export_format import exported
 
 PORT, TEA = CandidateFact(text="The API is on port 8080"), CandidateFact(text="Tim drinks tea")
 
@@ -71,31 +69,31 @@ def test_what_is_told_by_hand_does_not_come_after_its_session_was_forgotten(cont
     assert rows(container) == ()
 
 
-def test_what_is_imported_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
+def test_what_is_moved_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
     teach(container, "there", PORT)
-    brought = [*exported(rows(container))]
+    brought = [*map(bare, rows(container))]
     container.client.flushall()
     act = remember(container, "there")
 
-    add_rows(late(container, act), HOME, brought)
+    scope_writer(late(container, act)).add_rows(HOME, brought)
 
     assert rows(container) == ()
 
 
-def test_an_imported_episode_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
+def test_a_moved_episode_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
     known = episode("there")
     teach(container, "there", PORT)
 
-    assert not keep(late(container, EraseSession(scope=HOME, name="there")), known)
+    assert not scope_writer(late(container, EraseSession(scope=HOME, name="there"))).keep(known)
 
     assert container.context.episodes.get(HOME, known.id) is None
 
 
-def test_an_imported_episode_comes_without_a_fact_that_was_forgotten_meanwhile(container: Container) -> None:
+def test_a_moved_episode_comes_without_a_fact_that_was_forgotten_meanwhile(container: Container) -> None:
     [fact_decision] = teach(container, "there", PORT)
     known = replace(episode("other"), candidate_facts=(PORT, TEA))
 
-    assert keep(late(container, EraseFact(scope=HOME, id=fact_decision.fact.id)), known)
+    assert scope_writer(late(container, EraseFact(scope=HOME, id=fact_decision.fact.id))).keep(known)
 
     kept = container.context.episodes.get(HOME, known.id)
     assert kept

@@ -42,7 +42,6 @@ SCOPES: dict[str, Command] = {
     "publish": lambda name, file: ["publish", file, "--scope", name],
     "forget all": lambda name, _: ["forget", "--scope", name, "--yes"],
     "provenance": lambda name, _: ["provenance", "abcdef", "--scope", name],
-    "export": lambda name, _: ["export", "--scope", name],
 }
 """One command for each kind of option `--scope`."""
 

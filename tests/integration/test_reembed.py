@@ -1,7 +1,6 @@
 """Vectors for episodes that came without one, made by workers on a real server."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from builders.command_line import Nous
@@ -11,7 +10,6 @@ from builders.episodes import HOME, episode
 from nous.app.container import Container
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.scope import Scope
-from nous.store.export_format import ExportedRecords, line
 from nous.store.keys import StoreKeys
 
 TITLE = "A title"
@@ -46,18 +44,16 @@ def test_episodes_that_have_no_vector_get_one_and_doing_it_again_finds_nothing(
     assert (account.received, account.done, account.discrepancy) == (3, 3, 0)
 
 
-def test_imported_episodes_are_found_by_words_at_once_and_get_vectors(
-    nous: Nous, container: Container, tmp_path: Path, wait_until: Any
+def test_episodes_without_a_vector_are_found_by_words_until_they_have_one(
+    nous: Nous, container: Container, wait_until: Any
 ) -> None:
-    file = tmp_path / "export.jsonl"
-    file.write_bytes(line(ExportedRecords(HOME, episode("s1"))))
+    save(container, "s1")
 
-    told = nous("import", file).stderr
     found = json.loads(nous("search", TITLE, "--scope", "home", "--json").stdout)
 
-    assert "the episodes wait for vectors; no worker runs: nous up" in told
     assert [(each["session_id"], each["found_by"][0].split(":")[0]) for each in found] == [("s1", "words")]
+    nous("reembed")
     with working(container):
-        wait_until(lambda: not waiting(container), "the vector of what was imported")
+        wait_until(lambda: not waiting(container), "the vector of the episode")
     again = json.loads(nous("search", TITLE, "--scope", "home", "--json").stdout)
     assert [each.split(":")[0] for each in again[0]["found_by"]] == ["words", "meaning"]

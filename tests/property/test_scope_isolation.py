@@ -164,7 +164,6 @@ READING = {
     "search": ("search", "which bird lives in the attic, billing"),
     "provenance": ("provenance", "{fact}"),
     "context": ("context", "--about", "billing"),
-    "export": ("export",),
     "forget": ("forget", "--session", SESSION, "--dry-run"),
     "redact": ("redact", "--dry-run"),
     "sessions": ("sessions",),

@@ -1,33 +1,28 @@
-"""An import into a log that others teach and forget meanwhile, on a real server."""
+"""A move into a scope that others teach and forget meanwhile, on a real server."""
 
-import gzip
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.command_line import Nous
 from builders.episodes import HOME
 from builders.knowing import AT, nothing, taught
 
 from nous.app.container import Container
-from nous.app.services import eraser
+from nous.app.services import eraser, scope_writer
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, form_name
-from nous.cli.export_import import add_rows
-from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.events import FactsUnembedded
-from nous.domain.fact import Learned, Row, Superseded
+from nous.domain.fact import Learned, Row, Superseded, bare
 from nous.knowledge.candidate_filter import mark_of
 from nous.knowledge.normalize import exact_form
 from nous.services.erasure_targets import EraseFact
+from nous.services.scope_move import ScopeContent
 from nous.store.base import NO_VECTORS
-from nous.store.export_format import exported
 
 PORT, OTHER_PORT, TEA = "The API is on port 8080", "The API is on port 8081", "Tim drinks tea"
 
@@ -54,8 +49,7 @@ def told(*texts: str, session: str = "there") -> Sequence[Row]:
     """The rows by which *texts* were learned, as facts about the API."""
     facts = [CandidateFact(text=text, subject="API") for text in texts]
     found = taught(nothing(), *facts, session=session)
-    rows = exported(row for fact_decision in found for row in fact_decision.rows)
-    return [_at_home(row) for row in rows]
+    return [_at_home(bare(row)) for fact_decision in found for row in fact_decision.rows]
 
 
 def _at_home(row: Row) -> Row:
@@ -64,7 +58,8 @@ def _at_home(row: Row) -> Row:
 
 def brought(container: Container, rows: Sequence[Row], nth: int = 0, then: Callable[[], object] = bool) -> int:
     """How many facts *rows* have added to the log of the scope; *then* happens before the *nth* commit."""
-    return add_rows(container.replaced(bus=Watched(container, nth, then)), HOME, rows)[0][Learned]
+    writer = scope_writer(container.replaced(bus=Watched(container, nth, then)))
+    return writer.add(ScopeContent(HOME, (), rows))[1]
 
 
 def log(container: Container) -> Sequence[Row]:
@@ -81,7 +76,7 @@ def test_many_rows_are_appended_once(container: Container) -> None:
     assert isinstance(fact, Learned)
     rows = [_numbered(fact, number) for number in range(2600)]
 
-    assert brought(container, rows[::-1]) == len(rows)
+    assert brought(container, rows) == len(rows)
 
     assert len(log(container)) == len(rows)
     assert brought(container, rows) == 0
@@ -92,7 +87,7 @@ def _numbered(row: Learned, number: int) -> Learned:
     return replace(row, fact=replace(fact, text=text, id=type(fact.id)(int=number)))
 
 
-def test_an_import_that_was_cut_off_before_it_asked_for_vectors_asks_when_it_is_run_again(container: Container) -> None:
+def test_a_move_that_was_cut_off_before_it_asked_for_vectors_asks_when_it_is_run_again(container: Container) -> None:
     rows = told(PORT)
     append(container, rows)
 
@@ -126,11 +121,11 @@ def test_a_text_that_is_forgotten_meanwhile_is_quoted_by_no_reason(container: Co
 
 
 class CutOffError(Exception):
-    """The import breaks off."""
+    """The move breaks off."""
 
 
 @pytest.mark.parametrize("breaks_off", [True, False])
-def test_a_fact_that_is_forgotten_between_two_parts_of_an_import_is_quoted_by_no_reason(
+def test_a_fact_that_is_forgotten_between_two_parts_of_a_move_is_quoted_by_no_reason(
     container: Container, *, breaks_off: bool
 ) -> None:
     one, other, *ties = told(PORT, OTHER_PORT)
@@ -154,26 +149,3 @@ def test_a_fact_that_is_forgotten_between_two_parts_of_an_import_is_quoted_by_no
 
     assert len([row for row in log(container) if isinstance(row, Learned)]) == 601
     assert "8080" not in str(log(container))
-
-
-def test_of_a_file_that_is_no_export_a_few_lines_are_told_and_that_it_is_none(nous: Nous) -> None:
-    found = nous("import", stdin='{"type": "user", "sessionId": "s1"}\n' * 1200)
-
-    complaints = found.stderr.splitlines()
-    assert [complaint.partition(": ")[2][:6] for complaint in complaints[:-2]] == [f"line {n}" for n in range(1, 6)]
-    assert complaints[-2:] == [
-        "nous: 1,195 more lines cannot be used",
-        "nous: there is no record of `nous export` in it",
-    ]
-    assert found.exit_code == BAD_INPUT
-
-
-def test_of_an_export_that_was_cut_what_comes_before_is_taken(nous: Nous, container: Container, tmp_path: Path) -> None:
-    append(container, told(PORT))
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(nous("export").stdout.encode())[:-12])
-
-    found = nous("import", tmp_path / "cut.gz")
-
-    assert "packed data damaged: " in found.stderr
-    assert "; what comes before the damage is taken" in found.stderr
-    assert found.exit_code == BAD_INPUT
