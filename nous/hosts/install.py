@@ -67,7 +67,7 @@ class Installer:
         os.utime(failed, (0, 0))
 
     def installation(self, host: Host, *, project: Path | None = None, mcp: bool = False) -> list[FileChange]:
-        """Return the changes that add the hook, and the MCP server if asked for; none if all is there."""
+        """Return the changes that add the hook, and with *mcp* the MCP server; none if all is there."""
         paths = [_settings(host, project), *([_mcp_settings(host, project)] if mcp else [])]
         changes: list[FileChange] = []
         for path in dict.fromkeys(paths):

@@ -45,7 +45,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def with_item(text: str, path: Sequence[str], value: Any, *, key: str | None = None) -> str:
-    """Return *text* with *value* at the end of the list at *path*, or as *key* of the object there.
+    """Return *text* with *value* at the end of the list at *path*, or as *key* of an object.
 
     What is missing on the way is added. Raises `BadInput` where something else is in the way.
     """

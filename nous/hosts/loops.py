@@ -33,9 +33,9 @@ def spool_drain(container: Container) -> SpoolDrain:
 
 
 def session_sweepers(container: Container, installer: Installer) -> Iterator[FolderWatcher]:
-    """Yield a sweep of the sessions of each host that has the hook: an agent that is killed runs none.
+    """Yield a sweep of the sessions of each host that has the hook.
 
-    Sessions from before the installation are left alone.
+    An agent that is killed runs no hook. Sessions from before the installation are left alone.
     """
     for host in hosts().values():
         folder, installed_at = host.folder / host.sessions, installer.installed_at(host)

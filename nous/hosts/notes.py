@@ -23,7 +23,10 @@ Notes = Mapping[str, str]
 
 
 def session_notes(memory: Memory, scope: Scope, now: datetime) -> Notes:
-    """Render the notes of a scope, and of each session that goes on after a compaction, with its anchored summary."""
+    """Render the notes of a scope, and those of each session in it that was compacted.
+
+    These begin with the anchored summary of the session.
+    """
     notes, _ = context_notes(memory, "", scope)
     rendered = {"": block(notes, budget=LONGEST_NOTES)}
     for anchor in memory.anchored_summaries.of_scope(scope):

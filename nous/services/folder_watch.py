@@ -52,7 +52,10 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """A session is over after *idle* seconds, and past after *since*, or if not written since the time *after*."""
+    """A session is over after *idle* seconds, and past after *since*.
+
+    It is past, too, if it was not written since the time *after* (in seconds since the epoch).
+    """
 
     idle: float
     since: float

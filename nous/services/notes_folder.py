@@ -49,7 +49,7 @@ class NotesFolder:
         self._write("roots", text.encode())
 
     def put(self, scope: Scope, notes: Mapping[str, bytes]) -> None:
-        """Replace all notes of a scope by *notes*; a name is that of a host, maybe with a session before it."""
+        """Replace all notes of a scope by *notes*, named after their host, maybe with a session."""
         files = {f"{name_of(scope)}.{name}": content for name, content in notes.items()}
         for file, content in files.items():
             self._write(file, content)

@@ -1,4 +1,4 @@
-"""Derive the scope of a directory: `.nous.toml`, the repository's remote, or a folder's name.
+"""Derive the scope of a directory: `.nous.toml`, a repository's remote, or a folder's name.
 
 Projects never mix, and no command needs an option: hooks, `publish`, `watch`, `context` and MCP use the same rule.
 """
@@ -40,7 +40,7 @@ class Workspace:
 
 
 def workspace_of(directory: Path) -> Workspace:
-    """Return the workspace that *directory* lies in. A folder that is gone lies where its parents do.
+    """Return the workspace of *directory*, which may be gone.
 
     The nearest `.nous.toml` at or above it decides. Else it is the repository: `host:owner:name` of the remote, without
     credentials, or the name of its root folder; all worktrees of a repository are one workspace. Else it is the
@@ -86,7 +86,7 @@ class SessionScopes:
         return next(iter(stored)) if len(stored) == 1 else scope
 
     def of_directory(self, directory: str | Path | None) -> Scope:
-        """Return the scope of *directory*: the default one if it is unknown. Raises as `workspace_of`."""
+        """Return the scope of *directory*, by default the default. Raises as `workspace_of`."""
         if self.always:
             workspace = Workspace(self.always, Path("/"), _BY_SETTING)
         elif directory and Path(directory).is_absolute():  # a path of another system is not
@@ -108,7 +108,7 @@ def _scope_in(override: Path) -> Scope:
 
 
 def _repository(entry: Path) -> Path | None:
-    """Return the git directory that *entry*, called `.git`, is or refers to: that of the main worktree."""
+    """Return the git directory of the main worktree, to which *entry*, called `.git`, leads."""
     try:
         if entry.is_dir():
             return entry
@@ -147,7 +147,7 @@ def _remotes(config: Path) -> Iterator[tuple[str, str]]:
 
 
 def _project(url: str) -> str | None:
-    """Return `host:owner:name` of a remote, in small letters as hosts ignore case; None for a local path."""
+    """Return `host:owner:name` of a remote; None for a local path. Hosts ignore case."""
     parts = _WITH_SCHEME.fullmatch(url) or _LIKE_SCP.fullmatch(url)
     if parts is None or url.startswith(("/", ".", "file:")):
         return None
@@ -156,6 +156,6 @@ def _project(url: str) -> str | None:
 
 
 def _named(project: str) -> Scope:
-    """Return the scope of a project; `default` where the name cannot be part of one, such as that of `/`."""
+    """Return the scope of a project; the default one if the name cannot be part of a scope."""
     shown = "".join(filter(str.isprintable, project))[:LONGEST_PART]
     return Scope(project=shown) if shown.strip() else Scope()
