@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(eq=False)
 class SpoolDrain(PeriodicTask):
-    """Publishes what is in the spool; any number of processes may, since publishing is idempotent."""
+    """Publishes what is in the spool. Any number of processes may: publishing is idempotent."""
 
     name: ClassVar[str] = "spool"
 

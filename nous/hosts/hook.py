@@ -37,7 +37,7 @@ def received() -> bytes:
 
 
 def spool(home: str, host: str, event: str, payload: bytes) -> None:
-    """Write one file: a head of lines `name value`, an empty line, the payload. A reader never sees a part of it."""
+    """Write a file, as a whole: a head of lines `name value`, an empty line, the payload."""
     now = time.time_ns()
     head = f"{MAGIC}\nhost {host}\nevent {event}\nreceived_at {now}\nbytes {len(payload)}\n\n"
     name = os.path.join(home, "spool", f"{now}-{os.getpid()}")
@@ -54,7 +54,7 @@ def spool(home: str, host: str, event: str, payload: bytes) -> None:
 
 
 def notes(home: str, host: str, payload: bytes) -> bytes:
-    """Return what was prepared for the session, or else for its workspace; empty if there is nothing.
+    """Return the notes of the session, or else of its workspace; empty if there are none.
 
     Sub-agents and background agents get none, nor does Cursor where it runs a hook of Claude Code.
     """
@@ -107,7 +107,7 @@ def show(text: bytes) -> None:
 
 
 def log(error: BaseException) -> None:
-    """Record a failure where there may be no room for a line: the time of `hook.failed` needs none."""
+    """Record a failure: as a line, and as the time of `hook.failed`, which needs no room."""
     home = os.path.dirname(os.path.abspath(__file__))
     try:
         os.utime(os.path.join(home, "spool", "hook.failed"))

@@ -198,7 +198,7 @@ def _mcp_settings(host: Host, project: Path | None) -> Path:
 
 
 def _content(path: Path) -> str | None:
-    """Return what is in a file; None for no file. Raises `BadInput` for one that cannot be changed."""
+    """Return the text of a file; None for no file. Raises `BadInput` if it cannot be changed."""
     try:
         with open(path, newline="", encoding="utf-8") as file:  # noqa: PTH123 (Path.read_text translates line ends)
             content = file.read()

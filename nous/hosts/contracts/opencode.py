@@ -11,7 +11,7 @@ def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
 
 
 def plugin(python: str, script: str, sessions: str) -> str:
-    """Return the plugin, which runs *script* by *python*, and writes sessions into the folder *sessions*."""
+    """Return the plugin; it runs *script* by *python*, and writes into the folder *sessions*."""
     text = files("nous.hosts").joinpath("opencode.js").read_text()
     for name, value in (("PYTHON", python), ("HOOK", script), ("SESSIONS", sessions)):
         text = text.replace(f"@{name}@", value.replace("\\", "\\\\").replace('"', '\\"'))

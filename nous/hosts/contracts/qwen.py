@@ -11,7 +11,7 @@ def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
 
 
 def entry(command: str, kind: EventKind) -> Json:
-    """Return the settings of a hook. Newer releases read timeouts from 1,000 on as milliseconds, older ones all."""
+    """Return the settings of a hook. All releases read a timeout over 1,000 as milliseconds."""
     del kind
     return {"hooks": [{"type": "command", "name": "nous", "command": command, "timeout": 10_000}]}
 
