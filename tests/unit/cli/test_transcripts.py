@@ -95,7 +95,7 @@ def test_a_session_in_which_nobody_says_anything_is_refused() -> None:
     ("arguments", "complaint"),
     [
         (["--windows", "0"], "0 is not in the range x>=1"),
-        (["--strategy", "best"], "'best' is not a strategy: choose one of default, fast, spec"),
+        (["--strategy", "best"], "'best' is not a strategy: choose one of default, spec"),
         (["--format", "best"], "best"),
     ],
 )
