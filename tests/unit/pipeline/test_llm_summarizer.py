@@ -15,7 +15,7 @@ from workers.episode_summarizer import WORKER
 
 LONG = "\n\n".join(
     f"User: Please set service number {turn} to port {9000 + turn}, and tell me when you have done so, thanks.\n\n"
-    f"Assistant: Service number {turn} listens on port {9000 + turn} from now on, and its check passes."
+    f"Assistant: Service number {turn} listens on port {9000 + turn} now, and its check passes."
     for turn in range(1, 61)
 )
 
