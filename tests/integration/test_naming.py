@@ -104,7 +104,7 @@ def test_scopes_are_listed_with_how_much_there_is_in_each(nous: Nous, town: Town
         (str(HERE), 1, 2),
         ("default/office/cc", 0, 1),
     ]
-    assert re.search(rf"^1 +2 +{rows[0]['last_learned'][:10]} .* UTC  {HERE}  -$", nous("scopes").stdout, re.MULTILINE)
+    assert re.search(rf"^1 +2 +{rows[0]['last_learned'][:10]} .* UTC  {HERE}$", nous("scopes").stdout, re.MULTILINE)
 
 
 def test_what_became_of_sessions_is_a_row_each_that_fits_the_terminal(town: Town, nous: Nous, tmp_path: Path) -> None:
