@@ -22,6 +22,7 @@ from nous.domain.errors import NousError
 from nous.hosts import hosts
 from nous.hosts.base import Host
 from nous.hosts.spool import Spool
+from nous.jobs.rq.worker_stats import workers_seen
 from nous.redis_server.client import address, embedded_directory, masked
 from nous.redis_server.safety_check import write_trouble
 
@@ -100,6 +101,8 @@ def _of_server(app: App) -> Checks:
     counters = [app.container.delivery_stats.counters(each) for each in app.container.subscriptions]
     if any(each.discrepancy for each in counters):
         yield Check(PROBLEM, "counters", "they do not reconcile", "`nous status --all` says where; please report it")
+    if not workers_seen(app.container.rq_client, app.container.job_names):
+        yield Check(WARNING, "workers", "none runs, so sessions wait", "nous up")
     if dead := app.container.dead_letters.count():
         yield Check(WARNING, "dead letters", f"{dead:,}", "`nous dead-letters list` says which, and why")
 
@@ -159,7 +162,7 @@ def _of_spool(app: App) -> Checks:
         remedy = f"look at {spool.rejects}, and delete what is of no use"
         yield Check(WARNING, "spool", f"{counted(len(rejected), 'report')} could not be used, the last: {why}", remedy)
     if failed_at:
-        remedy = f"{app.settings.data_dir}/hook.log says why, if there was room; `nous install HOST` resets this"
+        remedy = f"{app.settings.data_dir}/hook.log says why, if there was room; `nous install` of any host resets this"
         yield Check(PROBLEM, "hooks", f"one could not write {_time(failed_at)}", remedy)
 
 

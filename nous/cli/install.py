@@ -39,7 +39,7 @@ def install(
     Comments, order and other hooks stay. --dry-run shows the changes as a diff. --uninstall brings back each file as it
     was.
     """
-    chosen = _chosen(names, detect=detect)
+    chosen = _chosen(names, detect=detect or uninstall)
     installer, failures = installer_of(app), list[NousError]()
     directory = working_directory()
     project = workspace_of(Path(directory)).root if in_project and directory else None
@@ -60,7 +60,7 @@ def install(
         if changes and host.left_to_do and not (uninstall or dry_run):
             note(host.left_to_do)
     if not (uninstall or dry_run or failures):
-        note("sessions are published while `nous up` runs; until then, they wait")
+        note("`nous up` publishes their sessions; while it does not run, they wait")
     click.get_current_context().exit(exit_code(failures[0]) if failures else 0)
 
 

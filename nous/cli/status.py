@@ -198,7 +198,7 @@ def headline(report: Report, sessions: int, facts: int | None) -> str:
     waiting = sum(each["waiting"] or 0 for each in report["streams"])
     hooks = report["hooks"]["waiting"]
     left = {
-        "reported by hooks": hooks,
+        "in the spool of hooks": hooks,
         "waiting": waiting,
         "in flight": total["in_flight"],
         "dead": report["dead"],

@@ -23,6 +23,9 @@ def main() -> None:
     payload = received()
     try:
         spool(home, host, event, payload)
+    except BaseException:
+        os.utime(os.path.join(home, "spool", "hook.failed"))  # needs no room on a full disk
+        raise
     finally:
         if "--notes" in sys.argv:
             show(notes(home, host, payload))
@@ -82,8 +85,10 @@ def named(home: str, directory: str) -> str:
     The file `context/roots` has a line for each known workspace: name, reach, folder, separated by tabs. One of reach
     `below` holds for the folders below it, up to the next repository or override; `all` for every folder.
     """
-    known = {}
-    with open(os.path.join(home, "context", "roots"), encoding="utf-8", errors="surrogateescape") as file:
+    known, roots = {}, os.path.join(home, "context", "roots")
+    if not os.path.exists(roots):
+        return ""
+    with open(roots, encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             name, reach, folder = line.rstrip("\n").split("\t")[:3]
             if reach == "all":
@@ -107,14 +112,11 @@ def show(text: bytes) -> None:
 
 
 def log(error: BaseException) -> None:
-    """Record a failure: as a line, and as the time of `hook.failed`, which needs no room."""
+    """Write a line about a failure."""
     home = os.path.dirname(os.path.abspath(__file__))
-    try:
-        os.utime(os.path.join(home, "spool", "hook.failed"))
-    finally:
-        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv[1:3])}: {type(error).__name__}: {error}\n"
-        with open(os.path.join(home, "hook.log"), "a", encoding="utf-8") as file:
-            file.write(line)
+    line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv[1:3])}: {type(error).__name__}: {error}\n"
+    with open(os.path.join(home, "hook.log"), "a", encoding="utf-8") as file:
+        file.write(line)
 
 
 if __name__ == "__main__":
