@@ -154,11 +154,11 @@ def _of_spool(app: App) -> Checks:
     spool = Spool(app.settings.data_dir / "spool")
     waiting, rejected, failed_at = spool.waiting(), spool.rejected(), spool.failed_at()
     if waiting:
-        is_late = time.time() - waiting[0].stat().st_mtime > _LATE
+        is_late = time.time() - _written(waiting[0]) > _LATE
         remedy = "start `nous up`: it publishes them" if is_late else ""
         yield Check(WARNING if is_late else OK, "spool", f"{counted(len(waiting), 'report')} of hooks wait", remedy)
     if rejected:
-        why = rejected[-1].with_suffix(".why").read_text().strip()
+        why = spool.reason(rejected[-1])
         remedy = f"look at {spool.rejects}, and delete what is of no use"
         yield Check(WARNING, "spool", f"{counted(len(rejected), 'report')} could not be used, the last: {why}", remedy)
     if failed_at:
@@ -186,6 +186,12 @@ def _of_model(app: App) -> Checks:
     for name, pause in app.container.llm_stores.circuits.current().items():
         yield Check(WARNING, "model", f"{name} fails, and is called again from {second(pause.until)} on")
     yield Check(OK, "model", f"{settings.background_model} at {url.hostname} can be reached")
+
+
+def _written(path: Path) -> float:
+    with suppress(OSError):  # published meanwhile
+        return path.stat().st_mtime
+    return time.time()
 
 
 def _toml(path: Path) -> dict[str, object]:

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
@@ -40,6 +40,7 @@ class SpoolDrain(PeriodicTask):
     scopes: SessionScopes
     hosts: Mapping[str, Host]
     clock: Callable[[], float] = time.time
+    _put_off: set[str] = field(init=False, default_factory=set[str])
 
     @override
     def run_once(self) -> float:
@@ -58,14 +59,17 @@ class SpoolDrain(PeriodicTask):
     def _drained(self, path: Path) -> bool:
         try:
             self._publish(SpooledHook.read(path.read_bytes()))
-        except FileNotFoundError:  # another process was faster
+        except FileNotFoundError:  # another process was faster, or it is a link that leads nowhere
+            path.unlink(missing_ok=True)
             return False
         except (BadInput, NotFound) as error:
             if isinstance(error, NotFound) and self._is_young(path):
                 return False
             self._reject(path, str(error))
         except Misconfigured as error:
-            log.warning("spool.put_off", file=path.name, reason=redacted(str(error)))
+            if path.name not in self._put_off:
+                self._put_off.add(path.name)
+                log.warning("spool.put_off", file=path.name, reason=redacted(str(error)), hint="logged once")
             return False
         except NousError:
             raise

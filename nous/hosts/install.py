@@ -1,6 +1,7 @@
 """Add the hook of nous to a host's settings, and take it out again, byte for byte."""
 
 import os
+import re
 import shlex
 import shutil
 import tomllib
@@ -23,6 +24,8 @@ from nous.hosts.spool import FAILED
 
 _SERVER = "nous"
 """Name of the MCP server in a host's settings."""
+
+_TABLE = r"(?m)\n?^\[{}\]\n(?:[^\[\n].*(?:\n|\Z)|\n)*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,7 @@ class Installer:
                 after = self._with_hooks(before, host) if path == paths[0] else before or ""
                 after = self._with_server(after, path, host) if mcp and path == paths[-1] else after
                 original = self._without(before, path, host) if before else before
+                _check(after, path)
             if after != before:
                 changes.append(FileChange(path=path, before=before, after=after, original=original))
         return changes
@@ -144,18 +148,28 @@ class Installer:
             path, entry = ("hooks", event), host.entry(self._command(host, event, kind), kind)
             there = _at(settings, *path)
             if [each for each in there or () if self._is_ours(each)] != [entry]:
-                text = with_item(without_items(text, path, self._is_ours), path, entry)
-        parsed(text)
+                text = with_item(self._without_hooks(text, event), path, entry)
         return text
+
+    def _without_hooks(self, text: str, event: str) -> str:
+        """Take our entries out, and our hook out of an entry to which another was added."""
+        there = _at(parsed(text), "hooks", event)
+        for at, entry in enumerate(cast("list[Any]", there) if isinstance(there, list) else ()):
+            inner = cast("Json", entry).get("hooks") if isinstance(entry, dict) else None
+            if isinstance(inner, list) and not self._is_ours(entry):
+                text = without_items(text, ("hooks", event, at, "hooks"), self._is_ours)
+        return without_items(text, ("hooks", event), self._is_ours)
 
     def _command(self, host: Host, event: str, kind: EventKind) -> str:
         notes = ["--notes"] if kind is EventKind.START else []
         return shlex.join([self.python, "-I", "-S", str(self.script), host.name, event, *notes])
 
     def _is_ours(self, entry: object) -> bool:
-        """Return whether *entry* runs the hook, or is the MCP server."""
+        """Return whether *entry* runs the hook and nothing else, or is the MCP server, maybe of another interpreter."""
         texts = list(_texts(entry))
-        return any(str(self.script) in text for text in texts) or texts[-len(self.server) :] == list(self.server)
+        commands = [text for text in texts if " " in text]
+        runs = [str(self.script) in _words(text) for text in commands]
+        return (bool(runs) and all(runs)) or texts[1 - len(self.server) :] == list(self.server[1:])
 
     def _with_server(self, text: str, path: Path, host: Host) -> str:
         entry = host.server_entry(self.server)
@@ -174,10 +188,10 @@ class Installer:
         if host.plugin and path.suffix == ".js":
             return None if str(self.script) in text else text
         if path.suffix == ".toml":
-            return text.replace(_table(f"{host.mcp_table}.{_SERVER}", host.server_entry(self.server)), "")
-        parsed(text)
+            is_there = self._is_ours(_at(tomllib.loads(text), host.mcp_table, _SERVER))
+            return re.sub(_TABLE.format(f"{host.mcp_table}.{_SERVER}"), "", text) if is_there else text
         for event in host.hooks:
-            text = without_items(text, ("hooks", event), self._is_ours)
+            text = self._without_hooks(text, event)
         return without_items(text, (host.mcp_table,), self._is_ours)
 
     def _record(self, path: Path) -> Mapping[str, str | None]:
@@ -213,6 +227,14 @@ def _content(path: Path) -> str | None:
     return content
 
 
+def _check(text: str, path: Path) -> None:
+    """Raise `BadInput` or TOMLDecodeError if *text* cannot be read as the settings in *path*."""
+    if path.suffix == ".toml":
+        tomllib.loads(text)
+    elif path.suffix == ".json":
+        parsed(text)
+
+
 @contextmanager
 def _named(path: Path) -> Generator[None]:
     try:
@@ -241,6 +263,12 @@ def _texts(value: object) -> Iterator[str]:
         each = cast("Json | list[object]", value)
         for inner in each.values() if isinstance(each, dict) else cast("list[object]", each):
             yield from _texts(inner)
+
+
+def _words(command: str) -> list[str]:
+    with suppress(ValueError):
+        return shlex.split(command)
+    return []
 
 
 def _table(name: str, entry: Json) -> str:

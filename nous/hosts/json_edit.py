@@ -12,7 +12,8 @@ from typing import Any, cast
 
 from nous.domain.errors import BadInput
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL)
+_COMMENT = r"//[^\n]*+|/\*(?>.*?\*/)"
+_TOKEN = re.compile(rf'"(?:[^"\\\n]|\\.)*"|{_COMMENT}|,(?=(?>\s|{_COMMENT})*+[}}\]])', re.DOTALL)
 _BLANK = re.compile(r"[^\n]")
 _SPACE = re.compile(r"\s*")
 _DECODER = JSONDecoder()
@@ -28,9 +29,9 @@ class _Item:
     end: int
 
 
-def strict(text: str) -> str:
-    """Blank out comments and trailing commas, so that every offset and line stays."""
-    return _TOKEN.sub(lambda found: found[0] if found[0].startswith('"') else _BLANK.sub(" ", found[0]), text)
+def strict(text: str, *, but: str = '"') -> str:
+    """Blank out comments and trailing commas, so that every offset and line stays; not what begins with *but*."""
+    return _TOKEN.sub(lambda found: found[0] if found[0][0] in but else _BLANK.sub(" ", found[0]), text)
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -39,6 +40,8 @@ def parsed(text: str) -> dict[str, Any]:
         value = _DECODER.decode(strict(text.removeprefix("\ufeff"))) if text.strip("\ufeff \t\r\n") else {}
     except JSONDecodeError as error:
         raise BadInput(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except (RecursionError, ValueError) as error:  # an integer of thousands of digits
+        raise BadInput(f"it cannot be read: {error}") from error
     if not isinstance(value, dict):
         raise BadInput("line 1: an object was expected")
     return cast("dict[str, Any]", value)
@@ -68,12 +71,12 @@ def with_item(text: str, path: Sequence[str], value: Any, *, key: str | None = N
     return _appended(text, plain, start, key, new, depth=depth)
 
 
-def without_items(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]) -> str:
+def without_items(text: str, path: Sequence[str | int], is_ours: Callable[[Any], bool]) -> str:
     """Return *text* without the items of the list or object at *path* that *is_ours* accepts."""
     plain = strict(text)
     start = plain.find("{")
     for name in path:
-        found = _member(plain, start, name) if start >= 0 and plain[start] == "{" else None
+        found = _member(plain, start, name) if start >= 0 and plain[start] in "{[" else None
         if found is None:
             return text
         start = found.value_start
@@ -88,7 +91,7 @@ def without_items(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]
         elif plain[ends] == ",":
             text = text[: item.start] + text[ends + 1 :].lstrip()
         else:
-            text = text[: len(before)] + text[item.end :]
+            text = text[: item.start] + text[item.end :].lstrip(" \t")
         plain = strict(text)
     return text
 
@@ -105,7 +108,7 @@ def _appended(text: str, plain: str, start: int, key: str | None, value: Any, *,
     shown = shown.replace("\n", f"{newline}{margin}")
     end = items[-1].end if items else start + 1
     close = _end_of(plain, start) - 1
-    comma = "," if items and "," not in text[end:close].partition("//")[0].partition("/*")[0] else ""
+    comma = "," if items and "," not in strict(text, but='",')[end:close] else ""
     rest = text[end:close].rstrip()
     return f"{text[:end]}{comma}{rest}{newline}{margin}{shown}{newline}{indent * depth}{text[close:]}"
 
@@ -119,8 +122,9 @@ def _end_of(plain: str, start: int) -> int:
     return _DECODER.raw_decode(plain, start)[1]
 
 
-def _member(plain: str, start: int, name: str) -> _Item | None:
-    return next((item for item in _items(plain, start) if item.key == name), None)
+def _member(plain: str, start: int, name: str | int) -> _Item | None:
+    """Return the item called *name*: of several with one key, readers take the last."""
+    return next((item for item in reversed([*_items(plain, start)]) if item.key == name), None)
 
 
 def _items(plain: str, start: int) -> Iterator[_Item]:

@@ -71,6 +71,12 @@ class Spool:
     def rejected(self) -> list[Path]:
         return sorted(self.rejects.glob("*.hook"))
 
+    def reason(self, rejected: Path) -> str:
+        """Return why a file was rejected."""
+        with suppress(OSError):
+            return rejected.with_suffix(".why").read_text().strip()
+        return "unknown"
+
     def failed_at(self) -> float | None:
         """Return when a hook last failed to write, in seconds since the epoch; None for never."""
         with suppress(OSError):

@@ -90,7 +90,7 @@ class SessionScopes:
         if self.always:
             workspace = Workspace(self.always, Path("/"), _BY_SETTING)
         elif directory and Path(directory).is_absolute():  # a path of another system is not
-            workspace = workspace_of(Path(directory))
+            workspace = workspace_of(Path(os.path.normpath(directory)))
         else:
             return Scope()
         self.seen(workspace)
