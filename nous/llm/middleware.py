@@ -42,8 +42,8 @@ _IN_FLIGHT = timedelta(seconds=30)
 
 _Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
 
-_MOST_FAILURES = 8
-"""Failures of a question that cost no attempt; with the pauses between them they take some three minutes."""
+_MOST_FAILURES = 3
+"""Failures of a question, each after the answer to another one, until it counts as their cause."""
 
 _AFTER_OTHERS = timedelta(seconds=5)
 """Extra wait of a question that has failed: one that always fails must not be every probe."""
@@ -168,8 +168,8 @@ class CircuitBreaker:
         return reply
 
     def _is_poison(self, question: Question, error: _Failed) -> bool:
-        """Return whether *question* may be the cause. Exceeded quotas and timeouts never count against it."""
-        if error.failure is not Failure.TRANSPORT:
+        """Return whether *question* is the cause. Quotas, timeouts and outages never count against it."""
+        if error.failure is not Failure.TRANSPORT or self.id in self._outages.current():
             return False
         return self._outages.count_failure(self.id, question.digest) > _MOST_FAILURES
 
