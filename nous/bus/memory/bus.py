@@ -126,12 +126,6 @@ class MemoryBus(MemoryStreams):
             late = sorted((each.lease_ends, name, each.progress) for name, each in pending if each.lease_ends <= now)
             return [(DeliveryRef.named(name, subscription), progress) for _, name, progress in late[:limit]]
 
-    def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
-        # No other program can receive from this bus. But from now on trimming waits for the group to read the stream.
-        with self._changed:
-            self._groups[subscription.group].read[subscription.kind.type, priority] += 0
-        return 0
-
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
         ref = delivery.ref
         with self._changed:
