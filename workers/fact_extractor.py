@@ -43,7 +43,6 @@ ALREADY_LEARNED = "already learned"
 _OF_EPISODES = 10**6
 """Index of the follow-up event for episodes. It differs from the index of every fact's event."""
 
-_INVALID = "invalid"
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -111,9 +110,8 @@ class FactExtractor:
     def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> FilteredCandidates:
         context = self._context
         found = filter_candidates(candidates, cap=context.policy.cap, forgotten=context.suppressed(event.scope))
-        dropped = dict(found.dropped) | ({_INVALID: event.invalid_candidates} if event.invalid_candidates else {})
-        if dropped:
-            _log.warning("fact_candidates.dropped", dropped=dropped, episode_id=str(event.episode_id))
+        if found.dropped:
+            _log.warning("fact_candidates.dropped", dropped=dict(found.dropped), episode_id=str(event.episode_id))
         return found
 
     def _findable(self, event: EpisodeSummarized) -> Effects:

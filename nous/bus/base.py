@@ -167,10 +167,6 @@ class Bus(Protocol):
         """Return up to *limit* pending deliveries with an expired lease, longest expired first."""
         ...
 
-    def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
-        """Give pending entries that another program received an expired lease; return how many."""
-        ...
-
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
         """Apply *effects* and acknowledge *delivery* atomically, at most once per delivery.
 

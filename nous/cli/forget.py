@@ -1,7 +1,7 @@
 """`nous forget` erases a session, a fact or a scope, `nous redact` the secrets of a scope."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from uuid import UUID
 
 import click
@@ -9,10 +9,10 @@ import click
 from nous.app.container import Container
 from nous.app.services import embed_missing, eraser, stored_redactor
 from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, yes_option
-from nous.cli.lookup import elsewhere, knowledge_of, one_of, session_of, sessions_of
+from nous.cli.lookup import elsewhere, knowledge_of, one_of, sessions_of
 from nous.cli.output import counted, fitted, make_sure, note, render, say, table
 from nous.domain.episode import episode_id
-from nous.domain.errors import BadInput, NotFound
+from nous.domain.errors import NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope, checked_name
 from nous.services.erasure import ErasureReceipt
@@ -24,10 +24,7 @@ _MOST = 5  # sessions and facts that are listed; further ones are only counted
 
 
 @click.command()
-@click.option(
-    "--session",
-    help="Forget the session with this id and the facts that only it said. Without --yes, an id prefix is enough.",
-)
+@click.option("--session", help="Forget the session with this id and the facts that only it said.")
 @click.option("--fact", help="Forget the fact with this id or id prefix. It is not learned again in the same words.")
 @option_of_scope("Scope of it: project, agent/project or tenant/agent/project. Alone: forget all of it.")
 @dry_run_option
@@ -49,7 +46,7 @@ def forget(
         raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
     container = app.container
     act = _act(container, scope or app.scope, session, fact)
-    act, receipt = _rehearsed(act, container, is_shown=dry_run or not yes)
+    receipt = _rehearsed(act, container)
     lines = [] if yes and not dry_run else [*_going(act, container), *_removed(receipt, container)]
     if not dry_run:
         if not yes:
@@ -75,20 +72,11 @@ def _id_of(name: str, container: Container, scope: Scope) -> UUID:
             return one_of(name, knowledge, container, scope).fact.id
 
 
-def _rehearsed(act: ErasureRequest, container: Container, *, is_shown: bool) -> tuple[ErasureRequest, ErasureReceipt]:
-    """Return *act* and what it would erase; the name of a session may be an id prefix.
-
-    An exact match comes first. A prefix must fit one session only, and what goes must be shown first (*is_shown*).
-    """
+def _rehearsed(act: ErasureRequest, container: Container) -> ErasureReceipt:
     try:
-        return act, eraser(container).rehearse(act)
+        return eraser(container).rehearse(act)
     except NotFound as error:
-        meant = session_of(act.name, container, act.scope) if isinstance(act, EraseSession) else act.name
-        if not isinstance(act, EraseSession) or meant == act.name:
-            raise NotFound(f"{error}{elsewhere(container, act.scope)}") from None
-    if not is_shown:
-        raise BadInput(f"{act.name!r} is the beginning of a session: with --yes, say --session {meant}")
-    return _rehearsed(replace(act, name=meant), container, is_shown=True)
+        raise NotFound(f"{error}{elsewhere(container, act.scope)}") from None
 
 
 def _going(act: ErasureRequest, container: Container) -> Iterator[str]:

@@ -74,22 +74,11 @@ def one_of(name: str, knowledge: FactIndex, container: "Container", scope: Scope
     raise NotFound(f"there is no fact {name!r} in {scope}{elsewhere(container, scope)}")
 
 
-def _refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
+def refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
+    """Raise `NotFound` if the session of that name was forgotten."""
     # An exact id is meant before any prefix, also that of a forgotten session.
     if tombstone := container.tombstones.find(scope, str(episode_id(scope, name))):
         raise NotFound(f"session {name} was forgotten on {tombstone.at:%Y-%m-%d %H:%M}")
-
-
-def session_of(name: str, container: "Container", scope: Scope) -> str:
-    """Return the id of the one session that begins with *name*, or *name* if there is none.
-
-    It reads all streams, so call it only for people, and after an exact lookup has failed. Raises `NotFound` if the
-    session of that name was forgotten, and `BadInput` if several begin with *name*, or one does and *name* is too
-    short.
-    """
-    _refuse_forgotten(name, container, scope)
-    found = [each for each in sessions_of(container, scope) if each.startswith(name)]
-    return name if name in found or not found else _only("session", name, found)
 
 
 def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
@@ -101,7 +90,7 @@ def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
     stored = container.memory.episodes
     if exact := stored.get(scope, episode_id(scope, checked_name(name, "the id of a session"))):
         return exact
-    _refuse_forgotten(name, container, scope)
+    refuse_forgotten(name, container, scope)
     recent = stored.recent(scope, ALL)
     found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
     if not found:

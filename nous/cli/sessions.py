@@ -16,7 +16,7 @@ from nous.cli.framework import (
     scope_option,
     session_scope_option,
 )
-from nous.cli.lookup import ALL, elsewhere, session_of
+from nous.cli.lookup import ALL, elsewhere, refuse_forgotten
 from nous.cli.output import fitted, note, path_of, render, render_table, say
 from nous.domain.episode import Decision, episode_id
 from nous.domain.errors import NotFound
@@ -115,8 +115,8 @@ def decide(app: App, session: str, description: str, *, scope: Scope, agent: str
 def anchored(app: App, session: str, *, scope: Scope, agent: str, as_json: bool) -> None:
     """Print the anchored (rolling) summary of SESSION, and the decisions recorded in it.
 
-    You see it as a model would read it. SESSION is an id or an id prefix. A session has one once it was published as
-    compacting: nous publish PATH --compacting.
+    You see it as a model would read it. A session has one once it was published as compacting: nous publish PATH
+    --compacting.
     """
     checked_name(session, "the id of a session")
     checked_name(agent, "the id of an agent")
@@ -124,9 +124,7 @@ def anchored(app: App, session: str, *, scope: Scope, agent: str, as_json: bool)
     anchor_of = partial(context.anchored_summaries.anchored_summary, agent_id=agent)
     found = anchor_of(scope, session_id=session)
     if found is None:
-        session = session_of(session, app.container, scope)
-        found = anchor_of(scope, session_id=session)
-    if found is None:
+        refuse_forgotten(session, app.container, scope)
         hint = elsewhere(app.container, scope)
         raise NotFound(
             f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "

@@ -13,7 +13,7 @@ from nous.app.container import Container
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import DeadLetterKind, Subscription
 from nous.cli.framework import FAILED, App, json_option, option_of_scope
-from nous.cli.lookup import current_count, elsewhere, session_of
+from nous.cli.lookup import current_count, elsewhere, refuse_forgotten
 from nous.cli.output import FAILURES, counted, in_words, render, second, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
@@ -53,16 +53,15 @@ _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
 def status(app: App, session: str | None, *, scope: Scope | None, everything: bool, as_json: bool) -> None:
     """Say whether all is well, and what is wrong; or trace one SESSION.
 
-    --all also shows counters, streams, queues and workers. SESSION is an id or an id prefix. The counters reconcile at
-    every moment: received = done + skipped + dead + erased + parked + in flight. Only live workers are shown, as far as
-    they are visible from here.
+    --all also shows counters, streams, queues and workers. The counters reconcile at every moment: received = done +
+    skipped + dead + erased + parked + in flight. Only live workers are shown, as far as they are visible from here.
     """
     if session is not None:
-        name, steps = _steps_of(app.container, session, scope or app.scope)
+        steps = _steps_of(app.container, session, scope or app.scope)
         rows = [_step(each) for each in steps]
         shown = ({**row, "why": in_words(row["why"])} for row in rows)
-        lines = (f"session {name}", table(shown, ("worker", "where", "next_try", "event", "why")))
-        render({"session": name, "steps": rows}, lines, as_json=as_json)
+        lines = (f"session {session}", table(shown, ("worker", "where", "next_try", "event", "why")))
+        render({"session": session, "steps": rows}, lines, as_json=as_json)
         failed = any(step.has_failed for step in steps)
     elif scope is not None:
         raise BadInput("--scope is of a SESSION: without one, all there is on the server is shown")
@@ -73,12 +72,10 @@ def status(app: App, session: str | None, *, scope: Scope | None, everything: bo
     click.get_current_context().exit(FAILED if failed else 0)
 
 
-def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Sequence["ChainStep"]]:
-    session, events = name, _events_of(container, scope, checked_name(name, "the id of a session"))
+def _steps_of(container: Container, session: str, scope: Scope) -> Sequence["ChainStep"]:
+    events = _events_of(container, scope, checked_name(session, "the id of a session"))
     if not events:
-        session = session_of(name, container, scope)
-        events = _events_of(container, scope, session)
-    if not events:
+        refuse_forgotten(session, container, scope)
         state = container.memory.session_states.session_state(scope, session)
         if state and state.status is not SessionStatus.ENDED:
             raise NotFound(
@@ -91,7 +88,7 @@ def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Seque
     steps = [step for kind, event_id in events for step in trace(event_id, kind)]
     if not steps:
         raise NotFound(f"nothing is left of the events of session {session!r} in {scope}: they were erased or trimmed")
-    return session, steps
+    return steps
 
 
 def _events_of(container: Container, scope: Scope, session: str) -> list[tuple[type[Event], UUID]]:

@@ -88,22 +88,9 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
     _refuse_crowd(cast("dict[str, Any]", data))
     candidate = _filled(message, kind.completed(cast("dict[str, Any]", data)), kind, accepted_at or datetime.now(UTC))
     try:
-        return _in_utc(_validated(kind, candidate))
+        return _in_utc(_adapter(kind).validate_python(candidate))
     except ValidationError as error:
         raise BadInput(f"{kind.type}: {_in_words(error)}") from None
-
-
-def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
-    """Return the event without invalid items that *kind* can do without; they are counted."""
-    try:
-        return _adapter(kind).validate_python(candidate)
-    except ValidationError as error:
-        places = [problem["loc"] for problem in error.errors(include_input=False, include_url=False)]
-        if not all(len(place) > 1 and place[0] == kind.droppable for place in places):
-            raise
-    invalid = {place[1] for place in places}
-    left = [item for index, item in enumerate(candidate[kind.droppable]) if index not in invalid]
-    return _adapter(kind).validate_python({**candidate, kind.droppable: left, "invalid_candidates": len(invalid)})
 
 
 def _in_utc(event: Event) -> Event:
@@ -177,7 +164,7 @@ def _filled(
     named = {name: _uuid(data[name]) for name in _ids(kind) if data.get(name)}
     return {
         **kind.derived(scope, session, _canonical(data)),
-        **{name: value for name, value in data.items() if value is not None and name != "invalid_candidates"},
+        **{name: value for name, value in data.items() if value is not None},
         **named,
         "id": event_id,
         "time": time,

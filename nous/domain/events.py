@@ -32,7 +32,6 @@ class Event:
     schema_version: ClassVar[int] = 1
     needs_session: ClassVar[bool] = True
     recurs: ClassVar[bool] = False
-    droppable: ClassVar[str] = ""
 
     id: UUID
     time: datetime
@@ -172,7 +171,6 @@ class EpisodeSummarized(Event):
     """An episode was made of the transcript `version`; unreadable candidates are counted."""
 
     type: ClassVar[str] = "episode_summarized"
-    droppable: ClassVar[str] = "candidate_facts"
 
     episode_id: UUID
     version: str
@@ -185,7 +183,6 @@ class EpisodeSummarized(Event):
     ended_at: datetime | None = None
     transcript: TranscriptSeen | None = None
     excerpt: ExcerptSeen | None = None
-    invalid_candidates: int | None = None
 
     @classmethod
     @override

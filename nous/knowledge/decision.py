@@ -21,7 +21,7 @@ from nous.domain.events import (
 from nous.domain.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.domain.fact import Linked as LinkedRow
 from nous.domain.scope import NO_SESSION, Scope
-from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.precedence import TrustedFact, outdated
 from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Rulings, Supersedes, Verdict
@@ -55,8 +55,7 @@ class FactDecision:
     """Decision on a statement: verdict, the fact that now states it, and the superseded fact.
 
     `rows` is empty if the statement added nothing, not even a wording. `has_new_source` is false if an episode repeats
-    itself in other words, and for a known fact that is compared late. `correction` supersedes a fact that a known fact
-    contradicts, now that a more trusted source states the known one.
+    itself in other words, and for a known fact that is compared late.
     """
 
     text: str
@@ -66,7 +65,6 @@ class FactDecision:
     rows: tuple[Row, ...] = ()
     replaced: Fact | None = None
     has_new_source: bool = False
-    correction: Supersedes | None = None
 
     @property
     def other_id(self) -> UUID | None:
@@ -155,16 +153,6 @@ def with_effect(decision: FactDecision, said: TrustedFact, known: FactIndex, *, 
             return decision
 
 
-def correcting(
-    decision: FactDecision, verdict: Supersedes, other: KnownFact, learn_context: LearnContext
-) -> FactDecision:
-    """Add a supersession to *decision*: of its fact and *other*, the one stated earlier."""
-    at = learn_context.said_at
-    said = TrustedFact(decision.fact, first=at, last=at, trust=decision.source.trust)
-    past, gone = outdated(TrustedFact.of(other), said, verdict, at=learn_context.at)
-    return replace(decision, rows=(*decision.rows, gone), replaced=past, correction=verdict)
-
-
 def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:
     return LinkedRow(
         fact_id=fact_id,
@@ -213,7 +201,7 @@ def _announced(decision: FactDecision) -> Iterator[tuple[type[FactEvent], dict[s
         kind = FactConfirmed if isinstance(verdict, AlreadyKnown) else FactLearned
         yield kind, _payload(decision, decision.fact, verdict)
     if decision.replaced:
-        yield FactSuperseded, _payload(decision, decision.replaced, decision.correction or verdict)
+        yield FactSuperseded, _payload(decision, decision.replaced, verdict)
     elif isinstance(verdict, LinkedTo):
         yield FactLinked, _payload(decision, decision.fact, verdict)
 

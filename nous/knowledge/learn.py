@@ -15,7 +15,6 @@ from nous.knowledge.decision import (
     LearnDecisions,
     claimed,
     confirmed,
-    correcting,
     fact_id,
     learned,
     with_effect,
@@ -91,7 +90,7 @@ def _further(
     decision: FactDecision, vector: "Vector", known: FactIndex, policy: Policy, at: datetime
 ) -> Iterator[FactDecision]:
     """Yield decisions on the other wordings that an update supersedes; add them to *known*."""
-    is_update = isinstance(decision.verdict, Supersedes) or decision.correction is not None
+    is_update = isinstance(decision.verdict, Supersedes)
     while is_update and (fact := known[decision.fact.id]).is_current:
         near = [] if vector is None else known.near(vector, floor(policy))
         claim = TrustedFact.of(fact)
@@ -145,7 +144,7 @@ class _Case:
             return FactDecision(text=self.candidate.text, source=self.context.source, verdict=verdict, fact=last)
         match self._by_text() or self._by_sense():
             case AlreadyKnown() as verdict:
-                return self._with_correction(confirmed(self.candidate, verdict, self.known, self.context))
+                return confirmed(self.candidate, verdict, self.known, self.context)
             case NewFact() | Richer() | Supersedes() | LinkedTo() as verdict:
                 embedder = None if self.vector is None else self.known.embedder_id
                 return learned(self.candidate, verdict, self.known, self.context, embedder=embedder)
@@ -200,16 +199,6 @@ class _Case:
         mine = self.context.source
         said_by = {(source.episode_id, source.event_id == mine.event_id) for source in other.sources}
         return said_by == {(mine.episode_id, False)} and rewords(self.statement, other.statement)
-
-    def _with_correction(self, decision: FactDecision) -> FactDecision:
-        """Supersede what a doubted fact contradicts, once a trusted source states that fact, too."""
-        fact = self.known[decision.fact.id]
-        if not is_vouched_for(fact, self.candidate.trust):
-            return decision
-        subject = self.candidate.subject or fact.fact.subject
-        claim = self.claim._replace(fact=replace(self.claim.fact, subject=subject))
-        verdict = corrected(fact, claim, self.near, self.known, self.context.policy)
-        return correcting(decision, verdict, self.known[verdict.fact_id], self.context) if verdict else decision
 
 
 def embed_late(

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
-from threading import Lock
 from typing import NoReturn
 from uuid import uuid4
-from weakref import WeakValueDictionary
 
 import structlog
 
@@ -42,8 +40,8 @@ _IN_FLIGHT = timedelta(seconds=30)
 
 _Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
 
-_MOST_FAILURES = 8
-"""Failures of a question that cost no attempt; with the pauses between them they take some three minutes."""
+_MOST_FAILURES = 3
+"""Failures of a question, each after the answer to another one, until it counts as their cause."""
 
 _AFTER_OTHERS = timedelta(seconds=5)
 """Extra wait of a question that has failed: one that always fails must not be every probe."""
@@ -54,7 +52,7 @@ log = structlog.get_logger(__name__)
 class ResponseCache:
     """Model that pays once for a response, in spite of retries, crashes or commit conflicts.
 
-    Threads that ask the same question at once send it once. An unusable answer is cached too: asking again would cost
+    An unusable answer is cached too: asking again would cost
     as much. Only an answer that may quote content that was erased meanwhile is not kept.
     """
 
@@ -62,27 +60,21 @@ class ResponseCache:
         self._model = model
         self._responses = responses
         self._counters = counters
-        self._lock = Lock()
-        # A lock for each question that a thread asks now; it goes with the last of these threads.
-        self._turns = WeakValueDictionary[tuple[str, str], Lock]()
 
     @property
     def id(self) -> str:
         return self._model.id
 
     def ask(self, question: Question, /) -> Reply:
-        with self._lock:
-            turn = self._turns.setdefault((str(question.matter.subject), question.digest), Lock())
-        with turn:
-            found = self._responses.find(question, self.id)
-            if found:
-                self._counters.count(self.id, remembered=1)
-                return found
-            reply = self._model.ask(question)
-            if question.earlier:
-                self._counters.count(self.id, asked_again=1)
-                log.info("model.repair_requested", model=self.id, complaint=question.earlier[-1].complaint)
-            return self._responses.save(question, self.id, reply)
+        found = self._responses.find(question, self.id)
+        if found:
+            self._counters.count(self.id, remembered=1)
+            return found
+        reply = self._model.ask(question)
+        if question.earlier:
+            self._counters.count(self.id, asked_again=1)
+            log.info("model.repair_requested", model=self.id, complaint=question.earlier[-1].complaint)
+        return self._responses.save(question, self.id, reply)
 
 
 class TokenBudget:
@@ -168,8 +160,8 @@ class CircuitBreaker:
         return reply
 
     def _is_poison(self, question: Question, error: _Failed) -> bool:
-        """Return whether *question* may be the cause. Exceeded quotas and timeouts never count against it."""
-        if error.failure is not Failure.TRANSPORT:
+        """Return whether *question* is the cause. Quotas, timeouts and outages never count against it."""
+        if error.failure is not Failure.TRANSPORT or self.id in self._outages.current():
             return False
         return self._outages.count_failure(self.id, question.digest) > _MOST_FAILURES
 

@@ -1,23 +1,16 @@
 """Resubmit or dead-letter deliveries whose lease has expired; nothing else resubmits."""
 
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from math import inf
 
 import structlog
 
-from nous.bus.base import Bus, Delivery, DeliveryRef, Priority, Subscription
+from nous.bus.base import Bus, Delivery, DeliveryRef, Subscription
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, DeliveryStatus, RetryPolicy
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.jobs.base import Jobs, JobSpec, QueueKind
 
 _AT_ONCE = 200
 _NO_ROOM = 1.0  # seconds until a delivery that found no room in its queue is handled again
-
-_FOREIGN_ACK = (
-    "it was not done, and is pending no more: another client acknowledged it, or deleted its consumer or its group"
-)
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +24,6 @@ class Sweeper:
 
     Everything that was ever deferred may become due at once. So a delivery stays where it is while its queue holds more
     than twice *ahead* jobs. Dispatchers stop at *ahead*, so a backlog of new events cannot use up the second half.
-    *clock* is monotonic, and *wall* the time of day, both in seconds.
     """
 
     subscription: Subscription
@@ -40,44 +32,15 @@ class Sweeper:
     jobs: Jobs
     retry_policy: RetryPolicy
     ahead: int
-    clock: Callable[[], float] = time.monotonic
-    wall: Callable[[], float] = time.time
     _room: dict[QueueKind, int] = field(init=False, default_factory=dict[QueueKind, int])
-    _ahead_of_clock: float = field(init=False, default=inf)
-    _failed_since: float = field(init=False, default=inf)
-    _waits_until: float = field(init=False, default=0.0)
 
     def sweep(self) -> int:
         """Handle every overdue delivery; return how many were resubmitted."""
-        began = self.clock()
-        try:
-            overdue = self._look()
-        except Unavailable:
-            self._failed_since = min(self._failed_since, began)
-            raise
-        if self._had_outage(began):
-            return 0
-        self._room = {}
-        return sum(self._revive_safely(ref, progress) for ref, progress in overdue)
-
-    def _look(self) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
-        for priority in Priority:
-            self.bus.claim_unleased(self.subscription, priority=priority)
         if clamped := self.bus.clamp_leases(self.subscription, lease=self.retry_policy.lease):
             log.warning("leases.clamped", leases=clamped, hint="their ends were too far ahead: the clock was set back")
-        return self.bus.overdue(self.subscription, limit=_AT_ONCE)
-
-    def _had_outage(self, began: float) -> bool:
-        """Return whether an outage or a sleep may have expired leases that live workers renew soon."""
-        now, grace = self.clock(), self.retry_policy.lease / 2
-        # The monotonic clock stands still while the machine sleeps. Live workers renew their leases after it.
-        ahead_of_clock = self.wall() - now
-        has_slept = ahead_of_clock - self._ahead_of_clock > grace
-        self._ahead_of_clock = ahead_of_clock
-        if has_slept or now - min(began, self._failed_since) > grace:
-            self._waits_until = now + grace
-        self._failed_since = inf
-        return now < self._waits_until
+        self._room = {}
+        overdue = self.bus.overdue(self.subscription, limit=_AT_ONCE)
+        return sum(self._revive_safely(ref, progress) for ref, progress in overdue)
 
     def _revive_safely(self, ref: DeliveryRef, progress: DeliveryState) -> bool:
         try:
@@ -94,10 +57,7 @@ class Sweeper:
                 log.error("delivery.dead_lettered", entry=ref.entry, reason=progress.reason)
             return False
         delivery = self.bus.open(ref)
-        if delivery is None:
-            # It ended since it was listed, or another client has acknowledged it and left its lease behind.
-            if self.bus.dead_letter(ref, progress=progress, reason=_FOREIGN_ACK):
-                log.error("delivery.dead_lettered", entry=ref.entry, reason=_FOREIGN_ACK)
+        if delivery is None:  # it ended since it was listed
             return False
         if progress.state is DeliveryStatus.QUEUED and self.jobs.is_waiting(self._order(delivery, progress)):
             self.bus.compare_and_set_state(ref, before=progress, after=progress, lease=self.retry_policy.lease)

@@ -38,12 +38,12 @@ class Work:
         self.did = Counter[str]()
 
     def __call__(self, is_over: threading.Event) -> None:
-        deeds = (self.commit, self.dead_letter, self.redrive, self.sweep, self.erase)
+        deeds = (self.commit, self.dead_letter, self.redrive, self.erase)
         number = 0
         while not is_over.is_set():
             number += 1
             self._bus.publish(*(self._ended(f"s-{self._seed}-{number}-{each}") for each in range(4)))
-            deed = self._random.choices(deeds, weights=(8, 3, 3, 2, 1))[0]
+            deed = self._random.choices(deeds, weights=(8, 3, 3, 1))[0]
             deed()
             self.did[deed.__name__] += 1
 
@@ -60,9 +60,6 @@ class Work:
         for letter in self._dead.letters()[:5]:
             if self._dead.payload(letter):
                 self._dead.redrive(letter, SUMMARIZER)
-
-    def sweep(self) -> None:
-        self._bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
 
     def erase(self) -> None:
         erasure = RedisBusErasure(self._client, KEYS)
@@ -90,4 +87,4 @@ def test_it_adds_up_whenever_it_is_looked_at(redis_client: redis.Redis, ended: A
     assert balances == {0: LOOKS}
     assert delivery_stats.counters(SUMMARIZER).received > 0
     done = sum((each.did for each in work), Counter[str]())
-    assert done.keys() == {"commit", "dead_letter", "redrive", "sweep", "erase"}
+    assert done.keys() == {"commit", "dead_letter", "redrive", "erase"}

@@ -187,7 +187,7 @@ def test_a_session_of_a_producer_becomes_an_episode_that_a_viewer_finds(
     assert "lives in Berlin" in run("facts", *within).stdout
     assert "lives in Berlin" in run("search", "Berlin", *within).stdout
     assert "Berlin" in run("context", *within).stdout
-    assert "episode-summarizer  done" in run("status", "session-of", *within).stdout
+    assert "episode-summarizer  done" in run("status", "session-of-berlin", *within).stdout
     [fact] = [line.split()[-1] for line in run("facts", *within).stdout.splitlines() if "user's words" in line]
     commands = [("provenance", fact, *within), ("status",), ("scopes",), ("dead-letters", "list"), ("metrics",)]
     commands += [("forget", "--dry-run", "--session", "session-of-berlin", *within)]

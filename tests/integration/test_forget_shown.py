@@ -46,22 +46,8 @@ def test_who_says_no_is_told_that_nothing_was_forgotten(nous: Nous) -> None:
 def test_who_says_yes_has_forgotten(nous: Nous) -> None:
     learned(nous, KEY)
 
-    told, code = on_terminal("forget", "--session", "hand", "--scope", "home", answer="y\n")
+    told, code = on_terminal("forget", "--session", "hand-made", "--scope", "home", answer="y\n")
 
     assert "Forget session hand-made of default/default/home for good? [y/N]:" in told
     assert code == 0
     assert facts(nous) == []
-
-
-def test_the_beginning_of_a_session_is_forgotten_only_where_it_is_shown_which_one_is_meant(nous: Nous) -> None:
-    learned(nous, KEY, session="monday-1")
-    forget = ("forget", "--scope", "home", "--session")
-
-    unseen = nous(*forget, "monday", "--yes")
-    learned(nous, TEA, session="monday-2")
-    several = nous(*forget, "monday", "--dry-run")
-
-    assert unseen.stderr == "nous: 'monday' is the beginning of a session: with --yes, say --session monday-1\n"
-    assert several.stderr == "nous: 2 sessions have an id that begins with 'monday': monday-1, monday-2\n"
-    assert {unseen.exit_code, several.exit_code} == {3}
-    assert facts(nous) == [KEY, TEA]

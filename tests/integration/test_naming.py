@@ -22,35 +22,20 @@ SCOPE = ("--scope", str(HERE))
 PORT = "The staging API listens on port 8080"
 
 
-def test_a_session_goes_by_the_beginning_of_its_id(town: Town, nous: Nous) -> None:
+def test_an_episode_goes_by_the_beginning_of_its_id(town: Town, nous: Nous) -> None:
     town.publish(SECRET, "plantedwords")
-    town.publish(SECRET, "plantedwords", compacting=True)
-    town.settle()
-
-    for command in (("status",), ("session-summary",), ("episodes", "--editions")):
-        short = nous(*command, "secr", *SCOPE)
-        assert (short.output, short.exit_code) == (nous(*command, SECRET, *SCOPE).output, 0)
-        assert f"session {SECRET}" in short.output
-        assert "is too short to name a session: give at least 4" in nous(*command, "sec", *SCOPE).stderr
-
-
-def test_a_beginning_that_fits_several_sessions_says_which(town: Town, nous: Nous) -> None:
     for session in (f"{OTHER}-1", f"{OTHER}-2"):
         town.publish(session, "otherwords")
-
-    for command in (("status", OTHER), ("session-summary", OTHER)):
-        result = nous(*command, *SCOPE)
-        assert f"2 sessions have an id that begins with {OTHER!r}: {OTHER}-1, {OTHER}-2" in result.stderr
-        assert result.exit_code == BAD_INPUT
-
-
-def test_a_session_that_waits_goes_by_its_own_id_though_another_begins_so(town: Town, nous: Nous) -> None:
-    town.publish(f"{OTHER}-2", "otherwords")
     town.settle()
-    town.publish(OTHER, "otherwords")
+    command = ("episodes", "--editions")
 
-    assert "waiting" in nous("status", OTHER, *SCOPE).stdout
-    assert "done" in nous("status", f"{OTHER}-", *SCOPE).stdout
+    short, several = (nous(*command, name, *SCOPE) for name in ("secr", OTHER))
+
+    assert (short.output, short.exit_code) == (nous(*command, SECRET, *SCOPE).output, 0)
+    assert f"session {SECRET}" in short.output
+    assert "is too short to name a session: give at least 4" in nous(*command, "sec", *SCOPE).stderr
+    assert f"2 sessions have an id that begins with {OTHER!r}: " in several.stderr
+    assert several.exit_code == BAD_INPUT
 
 
 def test_a_session_that_was_forgotten_is_not_taken_for_one_that_begins_so(town: Town, nous: Nous) -> None:

@@ -74,15 +74,12 @@ class RuntimeWorld:
             {"toy": worker}, bus=self.bus, context=self.context, retry_policy=retry_policy, leases=leases
         )
         self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
-        self.monotonic, self.wall = 0.0, 1e9
         self.sweeper = Sweeper(
             TOY,
             bus=self.bus,
             jobs=self.jobs,
             retry_policy=retry_policy,
             ahead=4,
-            clock=lambda: self.monotonic,
-            wall=lambda: self.wall,
         )
 
     def offer(self, *events: Event) -> None:
@@ -103,11 +100,6 @@ class RuntimeWorld:
         """Sweep *seconds* later; return how many were resubmitted."""
         self.later(seconds)
         return self.sweeper.sweep()
-
-    def nap(self, seconds: float) -> None:
-        """The machine sleeps: its own clock stands still meanwhile, and the server's does not."""
-        self.later(seconds)
-        self.wall += seconds
 
     def later(self, seconds: float = LEASE + 1) -> None:
         self.clock.now += seconds

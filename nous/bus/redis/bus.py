@@ -77,7 +77,6 @@ class RedisBus(RedisDeadLettering):
         self._plan_of = plan_of
         self._upload_of = upload_of
         self._gate = gate
-        self._cursors: dict[tuple[str, Priority], str] = {}
         self._groups = ConsumerGroups(client, subscriptions)
 
     def publish(
@@ -114,8 +113,7 @@ class RedisBus(RedisDeadLettering):
         _, delivery = self._open(ref, "", "", 0)
         if delivery is None or delivery.state not in {_FIRST, DeliveryState.redriven(delivery.state.attempt)}:
             return delivery
-        # It may not have been checked for duplicates when it was received: the process died, could not decode it, or
-        # another program received it.
+        # It may not have been checked for duplicates when it was received: the process died, or could not decode it.
         return next(iter(self._first_publications([delivery])), None)
 
     def begin(self, ref: DeliveryRef, *, attempt: int, lease: float) -> Delivery | None:
@@ -167,16 +165,6 @@ class RedisBus(RedisDeadLettering):
             if raw and raw != state.encode():
                 self._run("replace_key", (progress,), (name, raw, state.encode()))
         return [(DeliveryRef.named(name.decode(), subscription), state) for name, state, _ in pairs]
-
-    def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
-        stream, group = self._keys.stream(subscription.kind.type, priority), subscription.group
-        self._groups.ensure(stream, group)
-        # The cursor is kept from call to call: beginning anew each time would never reach the end of a long list.
-        cursor = self._cursors.get((group, priority), "-")
-        arguments = (group, cursor, priority.value, _FIRST.encode())
-        cursor, claimed = self._run("claim_unleased", (stream, *self._keys.of_group(group)), arguments)
-        self._cursors[group, priority] = cursor.decode()
-        return int(claimed)
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
         ref, effects = delivery.ref, self._gate(effects)

@@ -190,14 +190,12 @@ def test_ids_of_any_form_become_the_same_uuid_each_time() -> None:
     assert len({first.id, first.trace_id, first.caused_by, first.episode_id}) == 4
 
 
-def test_a_candidate_that_cannot_be_read_costs_itself_and_is_counted() -> None:
-    wrong = [{"text": 7}, {"text": "It runs on port 2", "confidence": 9}]
+def test_a_candidate_that_cannot_be_read_is_named_and_refuses_the_event() -> None:
+    tabs = {"text": "Use tabs", "category": "rule", "turns": [3]}
 
-    event = foreign(
-        candidate_facts=["It runs on port 1", " ", *wrong, {"text": "Use tabs", "category": "rule", "turns": [3]}],
-        invalid_candidates=-5,  # not for a producer to say
-    )
+    event = foreign(candidate_facts=["It runs on port 1", " ", tabs])
+    with pytest.raises(BadInput, match=r"candidate_facts\.1\.confidence"):
+        foreign(candidate_facts=["It runs on port 1", {"text": "It runs on port 2", "confidence": 9}])
 
     rule = CandidateFact(text="Use tabs", category=Category.RULE, turns=(3,))
     assert event.candidate_facts == (CandidateFact(text="It runs on port 1"), rule)
-    assert event.invalid_candidates == 2

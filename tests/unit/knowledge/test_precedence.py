@@ -1,11 +1,12 @@
 """Which fact may take the place of which: by whose word it is."""
 
 import pytest
-from builders.knowing import Scene, id_of
+from builders.knowing import Scene
 
 from nous.domain.episode import Trust
 from nous.knowledge.learn import ALREADY
-from nous.knowledge.verdict import Relation, Supersedes
+from nous.knowledge.open_pairs import open_pairs
+from nous.knowledge.verdict import Relation
 
 DOUBTED = pytest.mark.parametrize("trust", [Trust.TOOL, Trust.WEB])
 PORT, OTHER, REWORDED = "The API listens on port 8081", "The API listens on port 6666", "API listens on port 6666"
@@ -99,7 +100,7 @@ def test_nobody_who_understands_texts_puts_a_page_above_a_user(relation: Relatio
 @DOUBTED
 @pytest.mark.parametrize("again", [OTHER, REWORDED])
 @pytest.mark.parametrize("month", [2, 3])
-def test_who_says_what_a_page_said_corrects_what_was_said_otherwise(trust: Trust, again: str, month: int) -> None:
+def test_what_a_page_said_is_offered_as_an_update_once_a_user_says_it(trust: Trust, again: str, month: int) -> None:
     """Also in the very episode of the page."""
     scene = Scene()
     scene.hear(PORT, month=1)
@@ -108,11 +109,9 @@ def test_who_says_what_a_page_said_corrects_what_was_said_otherwise(trust: Trust
     decision = scene.hear(again, month=month)
 
     assert decision.verdict.name == "known"
-    assert decision.correction
-    assert decision.correction == Supersedes(
-        fact_id=id_of(scene.knowledge, PORT), reason="value 6666 / 8081", similarity=decision.correction.similarity
-    )
-    assert trusts(scene) == {OTHER: Trust.USER}
+    assert trusts(scene) == {PORT: Trust.USER, OTHER: Trust.USER}
+    [pair] = open_pairs(scene.knowledge)
+    assert (pair.newer.fact.text, pair.older.fact.text) == (OTHER, PORT)
 
 
 @pytest.mark.parametrize("again", [OTHER, REWORDED])

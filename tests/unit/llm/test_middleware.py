@@ -1,6 +1,5 @@
 """What one bad question, answer or record does to itself, and not to the others."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,7 +18,7 @@ from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm import messages
 from nous.llm.base import ModelPaused, ModelTimeout, ModelUnreachable, Question, TokenBudgetExceeded
-from nous.llm.middleware import ResponseCache, TokenBudget
+from nous.llm.middleware import TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.providers import anthropic
 from workers.episode_reviser import WORKER as REVISER
@@ -160,15 +159,3 @@ def test_tokens_that_calls_in_flight_hold_are_waited_for_and_not_spent() -> None
     assert not isinstance(refusals[0], TokenBudgetExceeded)
     assert refusals[0].until - now < timedelta(minutes=1)
     governed.ask(replace(question(), most_tokens=3_000))
-
-
-def test_threads_that_ask_the_same_at_once_ask_once() -> None:
-    model = ScriptedModel(lambda _: "Tea.")
-    books = fake_books(lambda: 0.0)
-    pinned = ResponseCache(model, books.responses, books.counters)
-
-    with ThreadPoolExecutor(8) as pool:
-        replies = list(pool.map(pinned.ask, [question()] * 40))
-
-    assert len(model.questions) == 1
-    assert {reply.text for reply in replies} == {"Tea."}

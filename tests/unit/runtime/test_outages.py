@@ -79,76 +79,9 @@ def briefly_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WholeBus, "compare_and_set_state", amend_when_back)
 
 
-@pytest.fixture
-def outage(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Has the sweeper find no server, and then one that is back after so many seconds."""
-
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise OUT
-
-    def last(seconds: float) -> None:
-        with monkeypatch.context() as patch:
-            patch.setattr(runtime.bus, "overdue", refuse)
-            with pytest.raises(Unavailable):
-                runtime.sweeper.sweep()
-        runtime.monotonic += seconds
-
-    return last
-
-
-def test_a_sweeper_that_reached_no_server_lets_the_living_renew_their_leases_first(
-    runtime: Any, ended: Any, outage: Callable[[float], None]
-) -> None:
-    begin(runtime, ended)
-    runtime.later()
-    outage(LEASE)
-
-    assert runtime.sweeper.sweep() == 0
-    assert [progress.state for _, progress in _pending(runtime)] == [DeliveryStatus.RUNNING]
-
-
-def test_what_nobody_renews_after_that_is_submitted_again(
-    runtime: Any, ended: Any, outage: Callable[[float], None]
-) -> None:
-    begin(runtime, ended)
-    runtime.later()
-    outage(LEASE)
-    runtime.sweeper.sweep()
-    for _ in range(10):
-        runtime.monotonic += LEASE / 10
-        runtime.sweeper.sweep()
-
-    assert [(progress.attempt, progress.crashes) for _, progress in _pending(runtime)] == [(2, 1)]
-
-
-def begin(runtime: Any, ended: Any) -> None:
-    """Have an attempt begun by a process that is not heard of again."""
-    runtime.offer(ended())
-    order = runtime.jobs.submitted[-1]
-    assert runtime.bus.begin(order.ref, attempt=1, lease=LEASE)
-
-
 def _pending(runtime: Any) -> list[Any]:
     runtime.later()
     return list(runtime.bus.overdue(TOY, limit=10))
-
-
-def test_after_a_nap_of_the_machine_who_lives_renews_his_lease_first(runtime: Any, ended: Any) -> None:
-    runtime.offer(ended("lives"), ended("died"))
-    lives, died = (order.ref for order in runtime.jobs.submitted)
-    for each in (lives, died):
-        assert runtime.bus.begin(each, attempt=1, lease=LEASE)
-    assert runtime.sweeper.sweep() == 0
-
-    runtime.nap(10 * LEASE)
-    assert runtime.sweeper.sweep() == 0
-    runtime.bus.renew([lives], lease=LEASE)
-    runtime.monotonic += LEASE / 2 + 1
-    runtime.wall += LEASE / 2 + 1
-
-    assert runtime.sweeper.sweep() == 1
-    assert runtime.bus.open(lives).state.state is DeliveryStatus.RUNNING
-    assert runtime.bus.open(died).state.attempt == 2
 
 
 def test_an_attempt_is_queued_although_the_reply_was_lost_that_it_is_offered(

@@ -15,7 +15,7 @@ from builders.scripted_model import Answer, ScriptedModel
 from builders.stores import WholeStore
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
-from nous.domain.episode import CandidateFact, Episode, Trust
+from nous.domain.episode import CandidateFact, Episode
 from nous.domain.events import EpisodeSummarized, Event, FactConfirmed, FactLearned, FactLinked, FactSuperseded
 from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
@@ -74,25 +74,6 @@ def test_what_an_episode_teaches_is_written_and_announced(context: WorkerContext
     assert [fact.text for fact in learned(store)] == ["Tim likes tea", "The API is on port 8080"]
     assert [said.id for said in events] == [event.next_id("fact-extractor", index) for index in range(2)]
     assert {said.caused_by for said in events} == {event.id}
-
-
-def test_what_a_user_corrects_in_the_words_that_a_tool_had_before_is_announced(
-    context: WorkerContext, store: WholeStore
-) -> None:
-    before, tool, user = (
-        CandidateFact(text=text, subject="API", trust=trust)
-        for text, trust in (
-            ("The API is on port 8080", Trust.USER),
-            ("The API is on port 8081", Trust.TOOL),
-            ("Api is on port 8081", Trust.USER),
-        )
-    )
-    committed(context, store, summarized(candidate_facts=(before,)))
-
-    *_, corrected = committed(context, store, summarized(session="s2", candidate_facts=(tool, user)))
-
-    assert isinstance(corrected, FactSuperseded)
-    assert (corrected.text, corrected.verdict) == ("The API is on port 8080", "supersedes")
 
 
 def test_every_fact_leads_back_to_its_episode_event_session_and_turns(

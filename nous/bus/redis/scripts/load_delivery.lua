@@ -5,10 +5,11 @@
 -- ARGV  1 group  2 entry  3 name  4 progress to replace, or "" for none  5 next progress  6 its lease in seconds
 --       7 maximum bytes of an event
 -- Returns {1 if it has the next progress now, progress as it was found, event}. The event is its size as a number if it
--- is too large, and missing if the entry was deleted. Returns nothing if the delivery is not pending, or was not
--- received through `receive`.
+-- is too large, and missing if the entry was deleted. Returns nothing if the delivery is not pending; then its lease, if
+-- it has one, goes: another program acknowledged it, or deleted its group.
 local progress = redis.call('HGET', KEYS[3], ARGV[3])
 if not progress or not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
+  redis.call('ZREM', KEYS[2], ARGV[3])
   return {}
 end
 local has_moved = ARGV[5] ~= '' and progress == ARGV[5]
