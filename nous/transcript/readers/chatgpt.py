@@ -16,14 +16,6 @@ from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
 _EVERYBODY = frozenset({"", "all"})
 _TEXTS = ("text", "result", "summary", "content", "model_set_context")
-_JOINED = {
-    "tether_quote": (("title", "url", "text"), "\n"),
-    "system_error": (("name", "text"), ": "),
-    "user_editable_context": (("user_profile", "user_instructions"), "\n\n"),
-}
-"""Fields with the text of some types of content, and what joins them; of other types, the first of `_TEXTS` counts."""
-
-_ABOUT = ("about_user_message", "about_model_message")
 
 
 def _confidence(sample: Sample) -> float:
@@ -59,10 +51,8 @@ def content_of(message: JsonObject) -> Parts:
     if kind == "thoughts":
         thoughts = objects_at(content, "thoughts")
         return Parts(thoughts=[text_at(one, "content", "summary") for one in thoughts])
-    names, between = _JOINED.get(kind, (_TEXTS, ""))
-    texts = [text for name in names if (text := text_at(content, name).strip("\n"))]
-    found = between.join(texts) if between else next(iter(texts), "")
-    return Parts([found], passed=[] if texts or kind in _JOINED else [f"{kind} content"])
+    found = next((text for name in _TEXTS if (text := text_at(content, name).strip("\n"))), "")
+    return Parts([found], passed=[] if found else [f"{kind} content"])
 
 
 @dataclass(slots=True)
@@ -97,9 +87,7 @@ class _Export(ChatReading):
         kind = str(object_at(message, "content").get("content_type"))
         found = content_of(message)
         if metadata.get("is_user_system_message") is True or kind in _INSTRUCTIONS:
-            about = object_at(metadata, "user_context_message_data")
-            said = "\n\n".join(filter(None, (text_at(about, key).strip() for key in _ABOUT)))
-            return self.text_or_skip(Kind.SYSTEM, found.text.strip() or said, place)
+            return self.text_or_skip(Kind.SYSTEM, found.text, place, "custom instructions")
         self.notes.skipped.update(found.passed)
         if role == "assistant" and kind == "reasoning_recap":
             return self.skip(kind)

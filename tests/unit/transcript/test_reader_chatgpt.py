@@ -91,18 +91,13 @@ def test_a_message_to_a_tool_is_a_call_that_may_be_answered_twice_and_under_anot
     assert given == [{"code": "1 + 1"}, {"search_query": [{"q": "x"}]}, {"text": "Likes tea"}]
     assert [(entry.text, entry.tool, entry.call_id) for entry in transcript if entry.kind is Kind.TOOL_RESULT] == [
         ("found", "web", "m2"),
-        ("T\nhttps://example.org\nbody", "web.quote", "m2"),
+        ("body", "web.quote", "m2"),
         ("2", "python", "m1"),
         ("file", "myfiles_browser", None),
     ]
 
 
 SETTINGS = {"content_type": "user_editable_context", "user_profile": "I bake.", "user_instructions": "Be kind."}
-FIRST_SETTINGS = {
-    "is_user_system_message": True,
-    "is_visually_hidden_from_conversation": True,
-    "user_context_message_data": {"about_user_message": "I bake.", "about_model_message": "Be kind."},
-}
 KILLED = {"aggregate_result": {"status": "failed_with_kernel_death"}}
 
 
@@ -115,9 +110,9 @@ def ran(kind: str, words: str, **more: Any) -> dict[str, Any]:
     [
         (ran("execution_output", "x", metadata=KILLED), (Kind.ERROR, "x")),
         (ran("execution_output", "Traceback\n..."), (Kind.ERROR, "Traceback\n...")),
-        (ran("system_error", "no connection"), (Kind.ERROR, "tool_error: no connection")),
-        (message("user", SETTINGS), (Kind.SYSTEM, "I bake.\n\nBe kind.")),
-        (message("system", text(""), metadata=FIRST_SETTINGS), (Kind.SYSTEM, "I bake.\n\nBe kind.")),
+        (ran("system_error", "no connection"), (Kind.ERROR, "no connection")),
+        (message("user", SETTINGS), "custom instructions"),
+        (message("system", text(""), metadata={"is_user_system_message": True}), "custom instructions"),
         (
             message("assistant", {"content_type": "model_editable_context", "model_set_context": "1. Likes tea"}),
             (Kind.SYSTEM, "1. Likes tea"),
