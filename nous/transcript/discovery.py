@@ -67,7 +67,7 @@ Unreadable = Callable[[Path, str], object]
 
 
 def below(folder: Path, unreadable: Unreadable, *, left_out: LeftOut = lambda _: ()) -> Iterator[Path]:
-    """Yield the files in *folder*, in the order of their names, and then those in its subfolders.
+    """Yield the files in *folder*, in the order of their names, then those in its subfolders.
 
     Opens nothing and yields no pipes. Skips hidden names (unless *folder* itself is hidden), folders of programs such
     as `node_modules`, and the names that *left_out* returns. Follows links to files but not to folders, so there are no
