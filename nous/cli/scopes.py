@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from nous.app.services import eraser, scope_writer
+from nous.bus.tombstones import session_name
 from nous.cli.framework import App, CommandEntry, Frame, dry_run_option, json_option, yes_option
 from nous.cli.lookup import ALL, current_count
 from nous.cli.output import counted, make_sure, note, render_table, say
@@ -84,6 +85,11 @@ def move(app: App, source: str, target: str, *, dry_run: bool, yes: bool) -> Non
         return
     if not yes:
         make_sure(f"Move {what}, and erase {old}?", otherwise="nothing was moved")
-    kept, added = scope_writer(container).add(content)
+    writer, earlier = scope_writer(container), None
+    while content != earlier:  # workers may have committed something meanwhile
+        writer.add(content)
+        earlier, content = content, content_for(container.memory, old, new)
     eraser(container).erase(EraseScope(scope=old))
-    say(f"moved {what}; {kept} and {added} were new there")
+    for session in content.sessions:  # they were moved, not forgotten: one may come back
+        container.tombstones.lift(old, session_name(old, session))
+    say(f"moved {what}")

@@ -13,7 +13,7 @@ from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.tombstones import session_name
 from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import Episode, episode_id
-from nous.domain.errors import Retryable
+from nous.domain.errors import BadInput, Retryable
 from nous.domain.events import EpisodesUnembedded, FactsUnembedded
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Source, Superseded, bare, occurrences
 from nous.domain.record_codec import T, decode, encode
@@ -48,6 +48,13 @@ class ScopeContent:
     scope: Scope
     episodes: Sequence[Episode]
     rows: Sequence[Row]
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        """The sessions that have an episode, or said a fact."""
+        return frozenset(
+            each.session_id for each in (*self.episodes, *(said.source for said in occurrences(self.rows)))
+        )
 
 
 def content_for(memory: Memory, old: Scope, new: Scope) -> ScopeContent:
@@ -91,14 +98,23 @@ class ScopeWriter:
     tombstones: RedisTombstones
     clock: Callable[[], datetime]
 
-    def add(self, content: ScopeContent) -> tuple[int, int]:
-        """Add what the scope lacks, and queue its embedding; count the new episodes and facts.
+    def add(self, content: ScopeContent) -> None:
+        """Add what the scope lacks, and queue its embedding.
 
-        Raises `Retryable` if other writers keep adding or forgetting facts.
+        Raises `BadInput`, and adds nothing, if a session was forgotten there, or has another episode. Raises
+        `Retryable` if other writers keep adding or forgetting facts.
         """
         scope, episodes = content.scope, content.episodes
-        kept = sum(map(self.keep, episodes))
-        facts, version = self.add_rows(scope, content.rows)
+        for session in sorted(content.sessions):
+            if self.tombstones.find(scope, session_name(scope, session)):
+                raise BadInput(f"session {session} was forgotten in {scope}: forget it in the other scope, too, first")
+        for episode in episodes:
+            stored = self.memory.episodes.get(scope, episode.id)
+            if stored and stored.state != episode.state:
+                raise BadInput(f"session {episode.session_id} has another episode in {scope}: forget one of them first")
+        for episode in episodes:
+            self.keep(episode)
+        version = self.add_rows(scope, content.rows)
         # Also if nothing was new: a move that broke off may have published nothing yet.
         if episodes:
             state = "\n".join(sorted(f"{each.id} {each.state}" for each in episodes))
@@ -106,20 +122,15 @@ class ScopeWriter:
             self.bus.publish(event, priority=Priority.BULK)
         if content.rows:
             self.bus.publish(unembedded(FactsUnembedded, scope, state=version, at=self.clock()))
-        return kept, facts
 
-    def keep(self, episode: Episode) -> bool:
-        """Store *episode* without forgotten facts; false if its session has one or was forgotten."""
-        scope, episodes = episode.scope, self.memory.episodes
-        while not (episodes.get(scope, episode.id) or self.tombstones.find(scope, str(episode.id))):
-            wanted = without_candidates(episode, self.tombstones.forms(scope))
-            if not isinstance(self.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Conflict):
-                return True
-        return False
+    def keep(self, episode: Episode) -> None:
+        """Store *episode* without forgotten facts, if its session has none."""
+        while not self.memory.episodes.get(episode.scope, episode.id):
+            wanted = without_candidates(episode, self.tombstones.forms(episode.scope))
+            self.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),)))
 
-    def add_rows(self, scope: Scope, rows: Sequence[Row]) -> tuple[int, str]:
-        """Add the rows that the log of *scope* lacks; return the count of new facts and its version."""
-        added = 0
+    def add_rows(self, scope: Scope, rows: Sequence[Row]) -> str:
+        """Add the rows that the log of *scope* lacks; return its version."""
         for _ in range(_REFUSALS):
             log, forgotten = self.memory.facts.read(scope, embedder=NO_VECTORS), self.tombstones.forms(scope)
             new, version = missing_rows(rows, log.rows, forgotten=forgotten, gone=self._gone(scope, rows)), log.version
@@ -127,10 +138,9 @@ class ScopeWriter:
                 write = AppendFacts(scope=scope, expected=version, rows=new[start : start + _AT_ONCE])
                 if isinstance(self.bus.apply(Effects(writes=(write,))), Conflict):
                     break
-                added += sum(isinstance(row, Learned) for row in write.rows)
                 version = continuation(write).version
             else:
-                return added, str(version)
+                return str(version)
         raise Retryable(f"other writers keep changing the facts of {scope}; move again, nothing is stored twice")
 
     def _gone(self, scope: Scope, rows: Sequence[Row]) -> Collection[str]:

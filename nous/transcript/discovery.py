@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from nous.domain.errors import BadInput
@@ -68,39 +67,24 @@ Unreadable = Callable[[Path, str], object]
 
 
 def below(folder: Path, unreadable: Unreadable, *, left_out: LeftOut = lambda _: ()) -> Iterator[Path]:
-    """Yield the files in *folder* and its subfolders, in the order of their names.
+    """Yield the files in *folder*, in the order of their names, then those in its subfolders.
 
     Opens nothing and yields no pipes. Skips hidden names (unless *folder* itself is hidden), folders of programs such
     as `node_modules`, and the names that *left_out* returns. Follows links to files but not to folders, so there are no
     cycles. Calls *unreadable* for each folder that cannot be read.
     """
-    waiting = list(_places(folder, unreadable, left_out))
-    while waiting:
-        place = waiting.pop()
-        if place.is_dir(follow_symlinks=False):
-            waiting.extend(_places(Path(place.path), unreadable, left_out))
-        elif _is_file(place):
-            yield Path(place.path)
+
+    def complain(error: OSError) -> None:
+        unreadable(Path(error.filename), f"it could not be read: {error.strerror or error}")
+
+    for where, folders, files in os.walk(folder, onerror=complain):
+        shown = {name for name in (*folders, *files) if not name.startswith(".")}
+        wanted = shown - {*_OF_PROGRAMS, *left_out(shown)}
+        folders[:] = sorted(wanted.intersection(folders))
+        # Path.is_file raises PermissionError for a link into a closed folder; os.path.isfile never raises.
+        yield from filter(os.path.isfile, (Path(where, name) for name in sorted(wanted.intersection(files))))
 
 
 def parts_of_sessions(names: Collection[str]) -> Collection[str]:
     """Return which folder *names* hold parts: sub-agents', and messages in files of their own."""
     return {_SUB_AGENTS, "message", "part"} if set(names) >= _OF_A_TREE else {_SUB_AGENTS}
-
-
-def _places(folder: Path, unreadable: Unreadable, left_out: LeftOut) -> list[os.DirEntry[str]]:
-    """List *folder* by descending name, for use as a stack."""
-    try:
-        with os.scandir(folder) as listing:
-            places = {place.name: place for place in listing if not place.name.startswith(".")}
-    except OSError as error:
-        unreadable(folder, f"it could not be read: {error.strerror or error}")
-        return []
-    unwanted = {*_OF_PROGRAMS, *left_out(places.keys())}
-    return [places[name] for name in sorted(places, reverse=True) if name not in unwanted]
-
-
-def _is_file(place: os.DirEntry[str]) -> bool:
-    with suppress(OSError):  # for example a link to itself
-        return place.is_file()
-    return False

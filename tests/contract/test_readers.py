@@ -50,7 +50,9 @@ def test_a_sample_is_recognised_and_says_something(name: str, path: Path) -> Non
 
     assert transcript.format == name
     assert 0 < transcript.confidence <= 1
-    assert {Kind.USER, Kind.ASSISTANT} <= {entry.kind for entry in transcript}
+    # The output of `codex exec` holds no prompt.
+    speakers = {Kind.ASSISTANT} if name == "codex_exec" else {Kind.USER, Kind.ASSISTANT}
+    assert speakers <= {entry.kind for entry in transcript}
     assert transcript.problems == ()
 
 

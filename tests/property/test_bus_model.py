@@ -120,14 +120,6 @@ class BusMachine(RuleBasedStateMachine):
             self.begin(pick=pick, behind=0)
             self.commit(pick=-1, follow=follow, skipped=None)
 
-<<<<<<< HEAD
-    @rule(group=groups, priority=priorities)
-    def claim_unleased(self, group: str, priority: Priority) -> None:
-        assert same(each.bus.claim_unleased(subscribed(group), priority=priority) for each in self.buses) == 0
-        self.read[group, priority] += 0
-
-=======
->>>>>>> cut_core
     @precondition(lambda self: self.hands)
     @rule(pick=picks, behind=st.integers(0, 1))
     def begin(self, pick: int, behind: int) -> None:

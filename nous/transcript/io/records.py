@@ -7,9 +7,8 @@ lines. Damage: torn, glued together, with NULs or invalid UTF-8. Unreadable cont
 import json
 import re
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
 from enum import Enum
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
@@ -26,8 +25,6 @@ _BLANK = b" \t\r\n\0"
 _MESSAGES = re.compile(rb'"(?:messages|conversations)"\s*:\s*\[')
 """Start of the messages in a document that holds a session."""
 
-_BEGINNING = re.compile(rb'\{"')
-_MOST_BEGINNINGS = 64  # places in a damaged line where a whole object is looked for
 _OPENING = b"{["
 _FILLER = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\\n]++|\\.)*+")*+', re.DOTALL)
 _TO_NEXT_BRACKET = re.compile(_FILLER.pattern + rb"[{}\[\]]", re.DOTALL)
@@ -237,22 +234,7 @@ def _salvaged(line: Line, notes: ReadNotes) -> Iterator[Record]:
     else:
         begin = 0
     if data[begin:].strip(_BLANK + b","):
-        yield from _tail(data[begin:], Line(line.number, line.offset + begin, line.data), notes)
-
-
-def _tail(data: bytes, line: Line, notes: ReadNotes) -> Iterator[Record]:
-    """Report the damage in *data*, and yield the whole objects at its end, if any."""
-    notes.trouble(_damage(data, line), line.number)
-    for found in islice(_BEGINNING.finditer(data, 1), _MOST_BEGINNINGS):
-        begin = found.start()
-        spans = scan(data, begin).spans
-        if b"".join(data[start:end] for start, end in spans) != data[begin:]:
-            continue
-        with suppress(orjson.JSONDecodeError):
-            values = [(start, orjson.loads(data[start:end])) for start, end in spans]
-            for start, value in values:
-                yield from _objects(value, line.number, line.offset + start, notes)
-            return
+        notes.trouble(_damage(data[begin:], line), line.number)
 
 
 def _damage(data: bytes, line: Line) -> str:

@@ -1,6 +1,6 @@
 """Parse the output of `codex exec --json` (events of threads, turns, items) into entries.
 
-Until September 2025 it held the settings, the prompt, and events as `{id, msg}`. Today it has no prompt.
+It holds no prompt.
 """
 
 from collections.abc import Iterable
@@ -8,15 +8,13 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.codex.conversation import EVENT
 from nous.transcript.parsing.codex.events import EventReading
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.values import as_object, parse_time
+from nous.transcript.parsing.values import parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TURNS = frozenset({"thread.started", "thread.resumed", "turn.started", "turn.completed", "turn.failed"})
 _ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
-_SETTINGS = frozenset({"model", "workdir", "provider", "approval", "sandbox"})
 _ENOUGH = 0.5
 
 
@@ -26,8 +24,6 @@ def _confidence(sample: Sample) -> float:
 
 
 def _is_marked(record: JsonObject) -> bool:
-    if "msg" in record:
-        return "id" in record and isinstance(as_object(record["msg"]).get("type"), str)
     kind = str(record.get("type"))
     return kind in _TURNS or (kind in _ITEMS and isinstance(record.get("item"), dict))
 
@@ -41,20 +37,7 @@ class _Run(EventReading):
         self.is_asked = False
         time = parse_time(value.get("timestamp"))
         place = RecordPlace(f"line-{record.line}-{record.offset}", record.line, record.offset, time)
-        event = object_at(value, "msg")
-        if event.get("type") == "session_configured":
-            self.notes.learn(session_id=text_at(event, "session_id"), model=text_at(event, "model"))
-            return ()
-        if "msg" in value:
-            return self.of_event(event, place)
-        if "type" in value:
-            return self._of(str(value["type"]), value, place)
-        if "prompt" in value:
-            return self.user([text_at(value, "prompt")], EVENT, place)
-        if _SETTINGS.isdisjoint(value):
-            return self.skip("no type")
-        self.notes.learn(model=text_at(value, "model"), cwd=text_at(value, "workdir"))
-        return ()
+        return self._of(str(value.get("type", "no type")), value, place)
 
     def _of(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         item = object_at(value, "item")

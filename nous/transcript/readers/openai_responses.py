@@ -14,12 +14,11 @@ from nous.transcript.parsing.codex.contents import Output
 from nous.transcript.parsing.codex.conversation import CodexReading, requested
 from nous.transcript.parsing.fields import JsonObject, marks, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import call, digest_of
-from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
+from nous.transcript.parsing.values import as_list, as_object, as_text, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _ROLES = frozenset({"user", "assistant", "system", "developer"})
 _NO_CALLS = frozenset(marks("openai_responses", "no_calls"))
-_FOUND = ("filename", "title", "url", "text", "logs")
 _MOST = 0.5
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
 _NO_ID = "__fake_id__"
@@ -79,16 +78,6 @@ def fingerprint(item: JsonObject) -> str:
     if kind == "message":
         return digest_of(str(item.get("role")), text_of(item.get("content")))
     return digest_of(kind, text_at(item, "call_id", "id"), str(item.get("arguments")))
-
-
-def _result_inside(item: JsonObject) -> Output | None:
-    failed = item.get("status") == "failed"
-    if error := item.get("error"):
-        return Output(text_at(as_object(error), "message") or as_shown(error), is_error=True)
-    found = [*objects_at(item, "results"), *objects_at(item, "outputs")]
-    texts = ("\n".join(filter(None, (text_at(one, key) for key in _FOUND))) for one in found)
-    text = text_at(item, "output") or "\n\n".join(filter(None, texts))
-    return Output(text or "failed" * failed, is_error=failed) if text or failed else None
 
 
 @dataclass(slots=True)
@@ -162,8 +151,6 @@ class _Session(CodexReading):
             yield self.verdict("" if is_yes else text_at(item, "reason"), asked, place, is_yes=is_yes)
         else:
             yield from self.of_response(item, place)
-        if kind.endswith("_call") and (inside := _result_inside(item)):
-            yield self.came(inside, text_at(item, "call_id", "id"), place, 1)
 
     def _place(self, item: JsonObject, record: Record) -> RecordPlace:
         self.items += 1

@@ -31,7 +31,7 @@ def test_files_come_in_the_order_of_their_names_and_hidden_ones_are_left_out(tmp
     folder = tmp_path / ".claude"
     files(folder, "b.txt", "a/z.jsonl", "a/.hidden.jsonl", ".cache/c.jsonl", "c/node_modules/d.json", "c/e/f.jsonl")
 
-    assert seen(folder) == ["a/z.jsonl", "b.txt", "c/e/f.jsonl"]
+    assert seen(folder) == ["b.txt", "a/z.jsonl", "c/e/f.jsonl"]
 
 
 def test_a_link_to_a_file_is_followed_but_circles_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_link_to_a_file_is_followed_but_circles_pipes_and_devices_are_no_files
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link.txt").symlink_to(tmp_path / "a" / "one.txt")
 
-    assert seen(tmp_path) == ["a/one.txt", "link.txt"]
+    assert seen(tmp_path) == ["link.txt", "a/one.txt"]
 
 
 def test_what_sub_agents_said_is_part_of_their_session(tmp_path: Path) -> None:

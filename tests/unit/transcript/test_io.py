@@ -58,7 +58,6 @@ def test_records_are_found_however_they_are_written_down(content: bytes) -> None
         (b'{"torn":1\n{"n":1}\n{"n":2}\n', [(1, TORN)]),
         (b'[\n {"n":1},\n {"n":2},\n {"n": "th', [(4, TORN)]),
         (b'[\n {"n":1},\n {"bad": tru},\n {"n":2}\n]', [(3, BROKEN)]),
-        (b'{"torn":"x{"n":1}{"n":2}\n', [(1, BROKEN)]),
         (b'{"n":1}\n"just text"\n{"n":2}\n', [(2, "not an object")]),
     ],
 )

@@ -111,8 +111,6 @@ class EventReading(CodexReading):
                 return self.search(tool, given, call_id, EVENT, place)
             case "view_image_tool_call" | "dynamic_tool_call_request":
                 return self._began(tool, given, call_id, place)
-            case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
-                return self._began(tool, given, call_id, place)
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end" | "dynamic_tool_call_response":
                 return self._ended(tool, given, call_id, _output(kind.replace("_", ""), event), place)
             case _:
