@@ -72,17 +72,6 @@ def test_only_what_was_added_is_read() -> None:
     assert store.reads[-2:] == [1, 2]
 
 
-def test_scopes_and_embedders_are_kept_apart() -> None:
-    store, memory = WholeStore(), FactCache()
-    mine, yours = Scope(project="mine"), Scope(project="yours")
-    learn(store, "Tim likes tea", scope=mine)
-
-    assert texts(memory, store, mine) == ["Tim likes tea"]
-    assert texts(memory, store, yours) == []
-    with memory.current(store, mine, HashingEmbedder(dim=64)) as knowledge:
-        assert knowledge.near(HashingEmbedder(dim=64).embed(["Tim likes tea"])[0], 0.5) == []
-
-
 def test_the_scopes_used_last_are_kept() -> None:
     store, memory = Watched(), FactCache(scopes=1)
     learn(store, "Tim likes tea")
