@@ -17,7 +17,9 @@ from nous.app.services import erasable_stores, eraser
 from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact, episode_id
 from nous.domain.fact import Row, Source
+from nous.domain.scope import CacheSubject
 from nous.knowledge.erase import Erased
+from nous.knowledge.verdict import AmbiguousPair, Rulings
 from nous.pipeline.fact_learner import FactLearner
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
@@ -71,6 +73,30 @@ def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(town: 
     receipt = eraser(town.container).erase(erasure_of(what, quoted))
 
     assert receipt.removed["pinned answers"] == 1
+    assert keys_with(town.client, "zebrasecret") == {}
+
+
+@pytest.mark.parametrize("what", ["session", "fact"])
+def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_is_not_kept(
+    town: Town, what: str
+) -> None:
+    [quoted] = teach(town, "one", QUOTED)
+    act = erasure_of(what, quoted)
+    context = town.container.context
+    assert context.adjudicator
+
+    class HeldUp:
+        """Has read the log, and asks only once that is forgotten."""
+
+        def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
+            eraser(town.container).erase(act)
+            return adjudicator.adjudicate(doubts, matter=matter)
+
+    adjudicator = context.adjudicator
+    FactLearner(replace(context, adjudicator=HeldUp())).ingest(
+        [CandidateFact(text=NEAR)], scope=HERE, source=source_of("two")
+    )
+
     assert keys_with(town.client, "zebrasecret") == {}
 
 

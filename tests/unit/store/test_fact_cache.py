@@ -108,20 +108,6 @@ def test_vectors_of_another_dimension_are_refused_each_time() -> None:
             texts(memory, store, embedder=changed)
 
 
-def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
-    def forgotten(scope: Scope) -> set[str]:
-        return {"tim likes tea"} if scope == Scope() else set()
-
-    store = WholeStore()
-    teacher = fact_learner(store, suppressed=forgotten)
-
-    lesson = teacher.ingest(
-        [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
-    )
-
-    assert [fact_decision.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
-
-
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:
     store, memory = WholeStore(), FactCache()
 
