@@ -98,8 +98,8 @@ class ScopeWriter:
     tombstones: RedisTombstones
     clock: Callable[[], datetime]
 
-    def add(self, content: ScopeContent) -> None:
-        """Add what the scope lacks, and queue its embedding.
+    def add(self, content: ScopeContent) -> int:
+        """Add what the scope lacks, and queue its embedding; return the count of new facts.
 
         Raises `BadInput`, and adds nothing, if a session was forgotten there, or has another episode. Raises
         `Retryable` if other writers keep adding or forgetting facts.
@@ -114,7 +114,7 @@ class ScopeWriter:
                 raise BadInput(f"session {episode.session_id} has another episode in {scope}: forget one of them first")
         for episode in episodes:
             self.keep(episode)
-        version = self.add_rows(scope, content.rows)
+        facts, version = self.add_rows(scope, content.rows)
         # Also if nothing was new: a move that broke off may have published nothing yet.
         if episodes:
             state = "\n".join(sorted(f"{each.id} {each.state}" for each in episodes))
@@ -122,15 +122,20 @@ class ScopeWriter:
             self.bus.publish(event, priority=Priority.BULK)
         if content.rows:
             self.bus.publish(unembedded(FactsUnembedded, scope, state=version, at=self.clock()))
+        return facts
 
-    def keep(self, episode: Episode) -> None:
-        """Store *episode* without forgotten facts, if its session has none."""
-        while not self.memory.episodes.get(episode.scope, episode.id):
-            wanted = without_candidates(episode, self.tombstones.forms(episode.scope))
-            self.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),)))
+    def keep(self, episode: Episode) -> bool:
+        """Store *episode* without forgotten facts; false if its session has one or was forgotten."""
+        scope, episodes = episode.scope, self.memory.episodes
+        while not (episodes.get(scope, episode.id) or self.tombstones.find(scope, str(episode.id))):
+            wanted = without_candidates(episode, self.tombstones.forms(scope))
+            if not isinstance(self.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Conflict):
+                return True
+        return False
 
-    def add_rows(self, scope: Scope, rows: Sequence[Row]) -> str:
-        """Add the rows that the log of *scope* lacks; return its version."""
+    def add_rows(self, scope: Scope, rows: Sequence[Row]) -> tuple[int, str]:
+        """Add the rows that the log of *scope* lacks; return the count of new facts and its version."""
+        added = 0
         for _ in range(_REFUSALS):
             log, forgotten = self.memory.facts.read(scope, embedder=NO_VECTORS), self.tombstones.forms(scope)
             new, version = missing_rows(rows, log.rows, forgotten=forgotten, gone=self._gone(scope, rows)), log.version
@@ -138,9 +143,10 @@ class ScopeWriter:
                 write = AppendFacts(scope=scope, expected=version, rows=new[start : start + _AT_ONCE])
                 if isinstance(self.bus.apply(Effects(writes=(write,))), Conflict):
                     break
+                added += sum(isinstance(row, Learned) for row in write.rows)
                 version = continuation(write).version
             else:
-                return str(version)
+                return added, str(version)
         raise Retryable(f"other writers keep changing the facts of {scope}; move again, nothing is stored twice")
 
     def _gone(self, scope: Scope, rows: Sequence[Row]) -> Collection[str]:

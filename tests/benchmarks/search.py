@@ -35,8 +35,6 @@ from nous.retrieval.search import Corpus, ScopeIndex, search
 LEARNINGS = DATA / "facts" / "learnings.json"
 OTHER_THINGS = Path(__file__).parent / "data" / "other_questions.txt"
 PARTS = 5
-SIZES = (1_000, 10_000, 100_000)
-ROUNDS = 15
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]+[,.;:]?")
 FORMS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {

@@ -19,7 +19,6 @@ from nous.llm.http_embeddings import HttpEmbeddings
 from nous.llm.provider import Endpoint
 
 Build = Callable[..., RemoteEmbedder]
-SHORT = 0.3
 TEXTS = (PROMPT, "Tim likes tea", "x")
 
 

@@ -36,12 +36,6 @@ def test_it_answers_with_the_text_that_was_said_its_own_name_and_the_tokens(buil
     assert min(reply.tokens.input, reply.tokens.output) > 0
 
 
-def test_an_answer_without_a_word_is_a_reply_that_is_not_whole(build: Build) -> None:
-    reply = build(lambda _: "").ask(question())
-
-    assert (reply.text, reply.is_whole) == ("", False)
-
-
 def test_half_a_character_in_a_question_is_no_obstacle(build: Build) -> None:
     assert build(lambda _: "{}").ask(question("a lone \ud83d surrogate")).text == "{}"
 

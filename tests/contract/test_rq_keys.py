@@ -68,14 +68,6 @@ def test_a_job_that_was_taken_does_not_wait(jobs: RqJobs, redis_client: redis.Re
     assert not jobs.is_waiting(ORDER)
 
 
-def test_a_stock_worker_runs_the_attempt(jobs: RqJobs, redis_client: redis.Redis) -> None:
-    jobs.submit(ORDER)
-
-    run_stock_worker(redis_client, lambda *words: f"ran {words}")
-
-    assert fetched(redis_client, ORDER).return_value() == "ran ('toy', 'live', '7-1', 1)"
-
-
 @pytest.mark.parametrize("function", ["os.system", "nous.job._world"])
 def test_a_job_that_names_a_foreign_function_is_refused(
     redis_client: redis.Redis, function: str, tmp_path: Any

@@ -3,17 +3,15 @@
 Texts are planted wherever a session leaves traces; then every byte that the server holds is looked at.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders.keyspace import keys_with
-from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, told
+from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town
 
 from nous.app.services import eraser
-from nous.bus.base import Duplicate, Priority
 from nous.bus.erasure import said
 from nous.bus.tombstones import WasForgotten
 from nous.domain.episode import episode_id
@@ -127,21 +125,6 @@ def test_of_other_sessions_nothing_is_lost(town: Town, tmp_path: Path) -> None:
     }
 
 
-def test_who_has_a_session_in_hand_while_it_is_forgotten_cannot_commit(town: Town) -> None:
-    town.publish(SECRET, "plantedwords")
-    summarizer = town.container.subscription("episode-summarizer")
-    [delivery] = town.container.bus.receive(summarizer, priority=Priority.LIVE, limit=1, lease=60)
-    effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(delivery.event)
-    assert effects.writes
-
-    forget(town)
-
-    assert town.container.bus.commit(delivery, effects) == Duplicate()
-    assert keys_with(town.client, *PLANTED) == {}
-    account = town.container.delivery_stats.counters(summarizer)
-    assert (account.received, account.erased, account.discrepancy) == (1, 1, 0)
-
-
 def test_publishing_it_again_is_refused_without_effect_until_it_is_asked_for(town: Town, tmp_path: Path) -> None:
     live(town, tmp_path)
     forget(town)
@@ -162,19 +145,6 @@ def test_publishing_it_again_is_refused_without_effect_until_it_is_asked_for(tow
     assert town.container.context.episodes.get(HERE, episode_id(HERE, SECRET))
     assert facts_of(town)["The plantedanswer codeword opens the vault."] == {SECRET}
     assert balances(town) == [0] * len(town.container.subscriptions)
-
-
-def test_what_a_foreign_producer_writes_of_it_into_a_stream_is_skipped(town: Town) -> None:
-    town.publish(SECRET, "plantedwords")
-    forget(town)
-
-    raw = {"data": {"session_id": SECRET, "scope": {"project": HERE.project}, "transcript": told("plantedlater")}}
-    town.client.xadd("nous:events:session_ended", {"event": json.dumps(raw)})
-    town.settle()
-
-    assert town.container.context.episodes.get(HERE, episode_id(HERE, SECRET)) is None
-    account = town.container.delivery_stats.counters(town.container.subscription("episode-summarizer"))
-    assert account.skipped == {"its session was forgotten": 1}
 
 
 def test_forgetting_twice_does_no_harm_and_what_was_never_there_is_not_found(town: Town, tmp_path: Path) -> None:

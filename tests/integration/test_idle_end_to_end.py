@@ -111,25 +111,3 @@ def test_a_session_survives_its_worker_and_its_server_and_is_ended_once(
 
     assert ends(directory) == 2
     assert (listed(nous), nous("sessions").stdout) == ({}, "no session is open, closing or abandoned\n")
-
-
-def test_what_was_left_lying_is_found_by_workers_and_shown_until_it_is_finished(
-    nous: Nous, crew: Crew, paths: list[Path]
-) -> None:
-    content = paths[1].read_text()
-    touch(nous, paths[1], paths[2])
-    assert nous("heartbeat", "nowhere").exit_code == 0
-    paths[1].unlink()
-
-    worker = crew.start(*BOTH, idle="1s")
-    given_up = {"s1": SessionStatus.ABANDONED, "nowhere": SessionStatus.ABANDONED}
-    wait_until(lambda: listed(nous) == given_up, "what cannot be finished to be abandoned")
-    wait_until(lambda: summarized(nous) == {"s2": 1}, "the one that can be read to be summarized")
-    shown = nous("sessions").stdout
-    assert "no event has named its transcript" in shown
-    assert "is gone, or on another host" in shown
-
-    paths[1].write_text(content)
-    wait_until(lambda: summarized(nous).keys() == {"s1", "s2"}, "it to be summarized")
-    assert worker.poll() is None
-    assert listed(nous) == {"nowhere": SessionStatus.ABANDONED}

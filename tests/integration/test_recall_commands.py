@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from builders.command_line import Nous
 
 from nous.cli.framework import BAD_INPUT
@@ -23,19 +22,6 @@ def test_a_query_that_is_passed_over_is_named(nous: Nous) -> None:
 
     assert "'ok' names nothing to look for" in nous("context", "--query", "ok").stderr
     assert nous("context", "--query", "staging").stderr == nous("context").stderr == ""
-
-
-def test_while_the_embedder_does_not_answer_a_search_goes_by_words_and_says_so(
-    nous: Nous, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nous("facts", "learn", stdin=json.dumps(PORT))
-    monkeypatch.setenv("NOUS_EMBEDDER", "ollama:x")
-    monkeypatch.setenv("NOUS_EMBED__BASE_URL", "http://127.0.0.1:9/v1")
-
-    result = nous("search", "staging port")
-
-    assert PORT in result.stdout
-    assert "nous: found by words and files alone" in result.stderr
 
 
 def test_a_scope_that_is_not_there_is_refused_where_it_would_change(nous: Nous) -> None:

@@ -12,8 +12,6 @@ from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 
-TITLE = "A title"
-
 
 def waiting(container: Container, scope: Scope = HOME) -> int:
     return len(container.context.episodes.without_vector(scope, embedder=container.context.embedder.id))
@@ -42,18 +40,3 @@ def test_episodes_that_have_no_vector_get_one_and_doing_it_again_finds_nothing(
     assert container.client.hgetall(StoreKeys().episode_vectors(HOME, container.context.embedder.id)) == vectors
     account = container.delivery_stats.counters(container.subscription("episode-embedder"))
     assert (account.received, account.done, account.discrepancy) == (3, 3, 0)
-
-
-def test_episodes_without_a_vector_are_found_by_words_until_they_have_one(
-    nous: Nous, container: Container, wait_until: Any
-) -> None:
-    save(container, "s1")
-
-    found = json.loads(nous("search", TITLE, "--scope", "home", "--json").stdout)
-
-    assert [(each["session_id"], each["found_by"][0].split(":")[0]) for each in found] == [("s1", "words")]
-    nous("reembed")
-    with working(container):
-        wait_until(lambda: not waiting(container), "the vector of the episode")
-    again = json.loads(nous("search", TITLE, "--scope", "home", "--json").stdout)
-    assert [each.split(":")[0] for each in again[0]["found_by"]] == ["words", "meaning"]

@@ -7,19 +7,16 @@ from typing import Any
 
 import pytest
 from builders.episodes import HOME
-from builders.knowing import AT, nothing, taught
+from builders.knowing import nothing, taught
 
 from nous.app.container import Container
 from nous.app.services import eraser, scope_writer
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
-from nous.bus.tombstones import Tombstone, form_name
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.events import FactsUnembedded
 from nous.domain.fact import Learned, Row, Superseded, bare
-from nous.knowledge.candidate_filter import mark_of
-from nous.knowledge.normalize import exact_form
 from nous.services.erasure_targets import EraseFact
 from nous.services.scope_move import ScopeContent
 from nous.store.base import NO_VECTORS
@@ -59,7 +56,7 @@ def _at_home(row: Row) -> Row:
 def brought(container: Container, rows: Sequence[Row], nth: int = 0, then: Callable[[], object] = bool) -> int:
     """How many facts *rows* have added to the log of the scope; *then* happens before the *nth* commit."""
     writer = scope_writer(container.replaced(bus=Watched(container, nth, then)))
-    return writer.add(ScopeContent(HOME, (), rows))[1]
+    return writer.add(ScopeContent(HOME, (), rows))
 
 
 def log(container: Container) -> Sequence[Row]:
@@ -69,17 +66,6 @@ def log(container: Container) -> Sequence[Row]:
 def append(container: Container, rows: Sequence[Row]) -> None:
     version = container.context.facts.read(HOME, embedder=NO_VECTORS).version
     container.bus.apply(Effects(writes=(AppendFacts(scope=HOME, expected=version, rows=tuple(rows)),)))
-
-
-def test_many_rows_are_appended_once(container: Container) -> None:
-    [fact] = told(PORT)
-    assert isinstance(fact, Learned)
-    rows = [_numbered(fact, number) for number in range(2600)]
-
-    assert brought(container, rows) == len(rows)
-
-    assert len(log(container)) == len(rows)
-    assert brought(container, rows) == 0
 
 
 def _numbered(row: Learned, number: int) -> Learned:
@@ -107,17 +93,6 @@ def test_what_others_teach_meanwhile_stays_and_is_not_doubled(container: Contain
 
     assert [row.fact.text for row in log(container) if isinstance(row, Learned)] == [PORT, TEA, OTHER_PORT]
     assert sum(isinstance(row, Superseded) for row in log(container)) == 1
-
-
-def test_a_text_that_is_forgotten_meanwhile_is_quoted_by_no_reason(container: Container) -> None:
-    mark = form_name(mark_of(HOME, exact_form(PORT)))
-
-    def forget() -> None:
-        container.tombstones.put(HOME, [mark], Tombstone(at=AT))
-
-    assert brought(container, told(PORT, OTHER_PORT), 1, forget) == 1
-    assert OTHER_PORT in str(log(container))
-    assert "8080" not in str(log(container))
 
 
 class CutOffError(Exception):

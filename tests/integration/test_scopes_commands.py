@@ -85,6 +85,42 @@ def test_a_session_that_was_moved_is_the_same_when_it_is_published_again(
 
 
 @pytest.mark.usefixtures("published")
+def test_a_scope_that_was_moved_may_come_back(nous: Nous, container: Container) -> None:
+    before = facts(nous, OLD).keys()
+
+    nous("scopes", "move", "old", "other", "--yes")
+    back = nous("scopes", "move", "other", "old", "--yes")
+
+    assert back.exit_code == 0
+    assert facts(nous, OLD).keys() == before
+    assert len(container.memory.episodes.recent(OLD)) == 3
+
+
+@pytest.mark.usefixtures("published")
+def test_nothing_is_erased_if_a_session_is_another_there(nous: Nous, container: Container, tmp_path: Path) -> None:
+    (tmp_path / "more.txt").write_text(f"{COLOURS}\nUser: And the shop?\n\nAssistant: The shop is green.\n")
+    nous("publish", tmp_path / "more.txt", "--session", "colours", "--scope", "old")
+    with at_work(container):
+        before = facts(nous, OLD), facts(nous, NEW)
+
+    refused = nous("scopes", "move", "old", "new", "--yes")
+
+    assert refused.exit_code == BAD_INPUT
+    assert "session colours has another episode in default/default/new" in refused.stderr
+    assert (facts(nous, OLD), facts(nous, NEW)) == before
+
+
+@pytest.mark.usefixtures("published")
+def test_nothing_is_erased_if_a_session_was_forgotten_there(nous: Nous) -> None:
+    nous("forget", "--session", "colours", "--scope", "new", "--yes")
+    before = facts(nous, OLD)
+
+    refused = nous("scopes", "move", "old", "new", "--yes")
+
+    assert (refused.exit_code, "was forgotten in" in refused.stderr, facts(nous, OLD)) == (BAD_INPUT, True, before)
+
+
+@pytest.mark.usefixtures("published")
 def test_what_cannot_be_moved_is_refused(nous: Nous) -> None:
     for old, new, reason in (
         ("gone", "new", "there is nothing in"),

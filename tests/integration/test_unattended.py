@@ -12,7 +12,6 @@ import workers
 from nous.app.container import Container
 from nous.jobs.base import QueueKind
 from nous.jobs.rq.queue import queue_named
-from nous.services.session_intake import SessionMetadata
 
 CHAT = "User: Which port does service billing use?\n\nAssistant: Billing listens on port 9017 from now on.\n"
 
@@ -38,13 +37,6 @@ def run_elsewhere(container: Container, name: str, *, known_as: str = "") -> Non
     queue = queue_named(QueueKind.LIVE.queue(container.job_names.own(name)), container.rq_client)
     ours = f"{queue.name}-{gethostname()}-{os.getpid()}-ab"
     Worker([queue], name=known_as or ours, connection=container.rq_client).register_birth()
-
-
-def test_a_worker_of_rq_does_not_dispatch_so_its_queue_is_unattended(container: Container, nous: Nous) -> None:
-    run_elsewhere(container, "episode-summarizer", known_as="episode-summarizer-1")
-    container.bus.publish(container.session_intake.of_content(CHAT, SessionMetadata(session_id="s-1")))
-
-    assert "no process dispatches it: nous worker episode-summarizer" in nous("status").stdout
 
 
 def test_a_worker_of_one_file_with_an_event_of_its_own_is_counted_and_named(

@@ -120,25 +120,6 @@ def test_facts_search_and_context_show_the_later_statement_as_current_and_the_ea
         assert newer in found, scope
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("Always use port 9017 for staging.", "Always use port 9018 for production."),
-        ("Always use port 9017 for billing.", "Always use port 9018 for search."),
-        ("Never push to main without a review.", "Never push to main on Fridays."),
-    ],
-    ids=["another environment", "another service", "another condition"],
-)
-def test_what_holds_elsewhere_is_no_update(machine: Machine, first: str, second: str) -> None:
-    for number, text in enumerate((first, second)):
-        machine.publish("apart", number, said(text))
-        machine.settle()
-
-    facts = json.loads(machine.nous("facts", "--all", "--json", "--scope", "apart").stdout)
-
-    assert [fact["current"] for fact in facts] == [True, True]
-
-
 def test_of_two_values_in_one_session_the_later_turn_is_current(machine: Machine) -> None:
     first, second = "We use Helm 3.12 on the cluster", "No, we must use Helm 3.14 on the cluster"
     machine.publish("within", 1, [*said(first), *said(second)])

@@ -100,6 +100,9 @@ def test_a_file_in_the_current_directory_comes_before_the_one_at_home(tmp_path: 
         ("worker = 3", "worker = 3"),
         ('prefix = "a b"', "prefix = 'a b'"),
         ("prefix = ", "not valid TOML"),
+        ('[excerpt]\nstrategy = "best"', r"excerpt\.strategy = 'best' .*default, spec"),
+        ('[excerpt]\nunit = "words"', r"excerpt\.unit = 'words' .*'chars' or 'tokens'"),
+        ("[excerpt]\nwindows = 0", r"excerpt\.windows = 0 .*greater than 0"),
         ('[retention]\nevents = "6d"', r"retention.events should be no less than retention.marker_ttl, 7d"),
     ],
 )

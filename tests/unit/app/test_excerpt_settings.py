@@ -10,7 +10,7 @@ from fakeredis import FakeRedis
 from nous.app.container import Container
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
-from nous.settings import Settings, load_settings
+from nous.settings import Settings
 from nous.settings.model import ExcerptSettings
 from nous.text.token_estimate import estimate
 from nous.transcript.model import Transcript
@@ -18,7 +18,6 @@ from nous.transcript.model import Transcript
 pytestmark = pytest.mark.usefixtures("nowhere")
 
 Told = Callable[..., Transcript]
-Set = Callable[..., ExcerptSettings]
 
 COUNTER = """
 def by_fours(text, /):
@@ -26,18 +25,6 @@ def by_fours(text, /):
 
 NOTHING = None
 """
-
-
-@pytest.fixture
-def set_in_file(tmp_path: Path) -> Set:
-    """The excerpt's settings as a file sets them, each `name=value` as TOML writes it."""
-
-    def set_in_file(**values: str) -> ExcerptSettings:
-        path = tmp_path / "some.toml"
-        path.write_text("[excerpt]\n" + "".join(f"{name} = {value}\n" for name, value in values.items()))
-        return load_settings(path).excerpt
-
-    return set_in_file
 
 
 def excerpts(**values: Any) -> Callable[[Transcript], Windows]:
@@ -59,27 +46,6 @@ def long(told: Told) -> Transcript:
     return told(
         *((kind, f"{kind} {n} " + "words and words " * 12) for n in range(80) for kind in ("user", "assistant"))
     )
-
-
-def test_every_strategy_may_be_set_and_another_is_refused_with_those(set_in_file: Set) -> None:
-    assert set_in_file(strategy='"spec"').strategy == "spec"
-
-    with pytest.raises(Misconfigured, match=r"excerpt\.strategy = 'best' .*default, spec"):
-        set_in_file(strategy='"best"')
-
-
-def test_a_budget_is_in_characters_or_tokens_and_in_nothing_else(set_in_file: Set) -> None:
-    assert set_in_file().unit == "chars"
-    assert set_in_file(unit='"tokens"').unit == "tokens"
-
-    with pytest.raises(Misconfigured, match=r"excerpt\.unit = 'words' .*'chars' or 'tokens'"):
-        set_in_file(unit='"words"')
-
-
-@pytest.mark.parametrize("name", ["budget", "windows"])
-def test_a_budget_and_a_number_of_windows_are_at_least_one(set_in_file: Set, name: str) -> None:
-    with pytest.raises(Misconfigured, match=rf"excerpt\.{name} = .*greater than 0"):
-        set_in_file(**{name: "0"})
 
 
 def test_what_is_set_is_what_a_summarizer_gets(long: Transcript) -> None:

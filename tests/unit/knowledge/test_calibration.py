@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 HARMLESS = Pair(one="Noor maintains the parser", other="Noor maintains the parser for the team", is_same=True)
 CHANGED = Pair(one="The user drinks coffee", other="The user drinks coffee on weekends", is_same=False)
 REWORDED = Pair(one="Omar maintains the index", other="The index is maintained by Omar", is_same=True)
-OPPOSITE = Pair(one="Tim likes tea", other="Tim does not like tea", is_same=False)
 
 
 def embedder(cosines: Mapping[Pair, float]) -> Embed:

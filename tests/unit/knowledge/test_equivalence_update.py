@@ -19,6 +19,8 @@ BESIDE = [
     ("Anna prefers tabs over spaces", "Ben prefers spaces over tabs"),
     ("Prefer tabs over spaces in Makefiles", "Prefer spaces over tabs in YAML"),
     ("The Go team prefers tabs over spaces", "The Python team prefers spaces over tabs"),
+    ("Always use port 9017 for staging", "Always use port 9018 for production"),
+    ("Always use port 9017 for billing", "Always use port 9018 for search"),
 ]
 
 
@@ -57,6 +59,7 @@ def test_a_value_that_is_given_for_one_environment_alone_may_be_an_update_at_mos
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("Never push to main without a review", "Never push to main on Fridays"),
         ("Never restart node 3 during business hours", "Never restart node 4 during business hours"),
         ("Always give node 3 32 GB of memory", "Always give node 4 32 GB of memory"),
         ("Never commit the node's file `secrets.env`", "Never commit the node's file `prod.env`"),

@@ -6,14 +6,12 @@ from functools import partial
 from uuid import UUID
 
 import numpy as np
-import pytest
 from builders import fact_rows
 from builders.fact_rows import NOON as AT
 from builders.fact_rows import fact_id, superseded
 from builders.knowing import source
 from numpy.typing import NDArray
 
-from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Learned, Row
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.fact_index import FactIndex
@@ -60,14 +58,6 @@ def test_what_is_superseded_leads_to_its_successor_and_is_near_nothing() -> None
     assert near(knowledge, TEA) == [new]
     assert [known.fact.text for known in knowledge.current()] == [new]
     assert [known.fact.text for known in knowledge] == [TEA, new]
-
-
-def test_a_stored_vector_of_the_wrong_dimension_is_named() -> None:
-    row = learned("Tim likes tea")
-    knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
-
-    with pytest.raises(Misconfigured, match="64 numbers, the embedder makes 256"):
-        knowledge.extend([row], {row.fact.id: HashingEmbedder(dim=64).embed(["tea"])[0]})
 
 
 def test_a_branch_sees_what_both_know_and_changes_only_itself() -> None:

@@ -15,17 +15,6 @@ def scene() -> Scene:
     return Scene(Policy(near=0.4))
 
 
-def test_a_fact_that_says_what_another_says_goes_into_it_with_its_source(scene: Scene) -> None:
-    known = scene.hear(PORT, month=1)
-    scene.hear(AGAIN, month=2, has_vector=False)
-
-    assert scene.mend() == ["known"]
-    assert scene.current == [PORT]
-    assert scene.knowledge[known.fact.id].times_confirmed == 2
-    assert scene.knowledge[known.fact.id].said_as == (AGAIN,)
-    assert not list(scene.knowledge.without_vector())
-
-
 def test_facts_that_wait_together_are_compared_with_each_other(scene: Scene) -> None:
     for month, text in enumerate((PORT, AGAIN, "Tim likes tea"), start=1):
         scene.hear(text, month=month, has_vector=False)

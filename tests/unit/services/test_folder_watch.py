@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from nous.bus.base import Priority
 from nous.domain.errors import Misconfigured, NotFound, Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FileOutcome, SessionFile, SweepReport, WatchRules, decide, lane_of
+from nous.services.folder_watch import FileOutcome, SessionFile, SweepReport, WatchRules, decide
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import WatchedFolder
 
@@ -241,17 +241,3 @@ def found(age: float, *, size: int = 100) -> SessionFile:
 )
 def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: FileOutcome | None) -> None:
     assert decide(found(age), None, NOW, rules=RULES) is verdict
-
-
-def test_a_refused_file_is_looked_at_again_only_when_it_was_written_to() -> None:
-    refused = found(2 * HOUR).refused()
-
-    assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is FileOutcome.REFUSED_BEFORE
-    assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is None
-    assert decide(found(3 * HOUR), refused, NOW, rules=RULES) is None
-    assert decide(found(2 * HOUR), found(2 * HOUR).told(), NOW, rules=RULES) is FileOutcome.KNOWN
-    assert decide(found(2 * HOUR, size=99), found(2 * HOUR).told(), NOW, rules=RULES) is None
-
-
-def test_sessions_of_today_are_live_and_older_ones_come_behind() -> None:
-    assert [lane_of(found(age), NOW) for age in (HOUR, DAY, DAY + 1)] == [Priority.LIVE, Priority.LIVE, Priority.BULK]

@@ -72,17 +72,6 @@ def test_only_what_was_added_is_read() -> None:
     assert store.reads[-2:] == [1, 2]
 
 
-def test_scopes_and_embedders_are_kept_apart() -> None:
-    store, memory = WholeStore(), FactCache()
-    mine, yours = Scope(project="mine"), Scope(project="yours")
-    learn(store, "Tim likes tea", scope=mine)
-
-    assert texts(memory, store, mine) == ["Tim likes tea"]
-    assert texts(memory, store, yours) == []
-    with memory.current(store, mine, HashingEmbedder(dim=64)) as knowledge:
-        assert knowledge.near(HashingEmbedder(dim=64).embed(["Tim likes tea"])[0], 0.5) == []
-
-
 def test_the_scopes_used_last_are_kept() -> None:
     store, memory = Watched(), FactCache(scopes=1)
     learn(store, "Tim likes tea")
@@ -117,20 +106,6 @@ def test_vectors_of_another_dimension_are_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(Misconfigured, match="256 numbers"):
             texts(memory, store, embedder=changed)
-
-
-def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
-    def forgotten(scope: Scope) -> set[str]:
-        return {"tim likes tea"} if scope == Scope() else set()
-
-    store = WholeStore()
-    teacher = fact_learner(store, suppressed=forgotten)
-
-    lesson = teacher.ingest(
-        [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
-    )
-
-    assert [fact_decision.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
 
 
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:

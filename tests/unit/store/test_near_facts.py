@@ -1,6 +1,6 @@
 """Which facts a process finds near a vector, whatever was added, superseded or rewritten meanwhile."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,131 +9,59 @@ from builders.stores import WholeStore
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nous.domain.fact import Embedded, LogVersion
-from nous.domain.scope import Scope
-from nous.embedding.base import Embedder
+from nous.domain.fact import Embedded
 from nous.knowledge.fact_index import FactIndex
 from nous.store.fact_cache import FactCache
-from nous.store.keys import StoreKeys
 
 TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)
 
 
-@dataclass
-class Place:
-    """A log, and processes that judge by it."""
-
-    store: WholeStore = field(default_factory=WholeStore)
-
-    def process(self) -> FactCache:
-        """A process that knows nothing yet."""
-        return FactCache()
-
-    def near(
-        self,
-        vector: Vector,
-        floor: float = 0.5,
-        *,
-        process: FactCache | None = None,
-        scope: Scope = HOME,
-        embedder: Embedder = Named(),  # noqa: B008  (it is frozen)
-    ) -> list[str]:
-        """What a process finds, a new one where none is given."""
-        with (process or self.process()).current(self.store, scope, embedder) as knowledge:
-            return [found.statement.text for found in knowledge.near(vector, floor)]
-
-
 @pytest.fixture
-def place() -> Place:
-    """A log that has nothing yet."""
-    return Place()
+def store() -> WholeStore:
+    return WholeStore()
 
 
-def test_the_nearest_come_first_and_nothing_below_the_floor(place: Place) -> None:
-    learn(place.store, {"rum": RUM, "tea": TEA, "far": FAR})
-
-    assert place.near(TEA) == ["tea", "rum"]
-    assert place.near(TEA, 0.999) == ["tea"]
-    assert place.near(unit(0, 0, 0, 1)) == []
+def near(store: WholeStore, vector: Vector, process: FactCache | None = None) -> list[str]:
+    """Return what a process finds, a new one where none is given."""
+    with (process or FactCache()).current(store, HOME, Named()) as knowledge:
+        return [found.statement.text for found in knowledge.near(vector, 0.5)]
 
 
-def test_what_is_current_again_is_near_again(place: Place) -> None:
-    process, gone = place.process(), superseded("tea", by="rum")
-    learn(place.store, {"tea": TEA, "rum": RUM})
-    append(place.store, gone)
-    assert place.near(TEA, process=process) == ["rum"]
+def test_what_is_current_again_is_near_again(store: WholeStore) -> None:
+    process, gone = FactCache(), superseded("tea", by="rum")
+    learn(store, {"tea": TEA, "rum": RUM})
+    append(store, gone)
+    assert near(store, TEA, process) == ["rum"]
 
-    append(place.store, replace(gone, is_undone=True))
+    append(store, replace(gone, is_undone=True))
 
-    assert place.near(TEA, process=process) == place.near(TEA) == ["tea", "rum"]
-    append(place.store, gone)
-    assert place.near(TEA, process=process) == place.near(TEA) == ["rum"]
-
-
-def test_what_was_added_since_is_near_to_every_process(place: Place) -> None:
-    one, two = place.process(), place.process()
-    learn(place.store, {"tea": TEA})
-    assert place.near(TEA, process=one) == place.near(TEA, process=two) == ["tea"]
-
-    learn(place.store, {"rum": RUM})
-
-    assert place.near(TEA, process=one) == place.near(TEA, process=two) == ["tea", "rum"]
+    assert near(store, TEA, process) == near(store, TEA) == ["tea", "rum"]
+    append(store, gone)
+    assert near(store, TEA, process) == near(store, TEA) == ["rum"]
 
 
-def test_a_vector_that_comes_later_is_near_from_then_on(place: Place) -> None:
-    process, row = place.process(), learned("tea", embedded_by=None)
-    append(place.store, row)
-    with process.current(place.store, HOME, Named()) as knowledge:
+def test_a_vector_that_comes_later_is_near_from_then_on(store: WholeStore) -> None:
+    process, row = FactCache(), learned("tea", embedded_by=None)
+    append(store, row)
+    with process.current(store, HOME, Named()) as knowledge:
         assert [known.fact.text for known in knowledge.without_vector()] == ["tea"]
 
-    append(place.store, Embedded(fact_id=row.fact.id, embedded_by="m"), vectors={"tea": TEA})
+    append(store, Embedded(fact_id=row.fact.id, embedded_by="m"), vectors={"tea": TEA})
 
-    assert place.near(TEA, process=process) == ["tea"]
-    with place.process().current(place.store, HOME, Named()) as knowledge:
+    assert near(store, TEA, process) == ["tea"]
+    with FactCache().current(store, HOME, Named()) as knowledge:
         assert list(knowledge.without_vector()) == []
 
 
-def test_a_branch_finds_what_it_has_learned_itself_too(place: Place) -> None:
-    learn(place.store, {"tea": TEA})
+def test_a_branch_finds_what_it_has_learned_itself_too(store: WholeStore) -> None:
+    learn(store, {"tea": TEA})
 
-    with place.process().current(place.store, HOME, Named()) as knowledge:
+    with FactCache().current(store, HOME, Named()) as knowledge:
         branch, row = knowledge.fork(), learned("rum")
         branch.prefetch_neighbors([TEA], 0.5)
         branch.extend([row], {row.fact.id: RUM})
 
         assert [near.statement.text for near in branch.near(TEA, 0.5)] == ["tea", "rum"]
-
-
-def test_a_rewritten_log_is_searched_as_it_is_now(place: Place) -> None:
-    process = place.process()
-    learn(place.store, {"tea": TEA, "rum": RUM})
-    assert place.near(TEA, process=process) == ["tea", "rum"]
-
-    begin_anew(place, epoch=1)
-    learn(place.store, {"rum": RUM})
-
-    assert place.near(TEA, process=process) == place.near(TEA) == ["rum"]
-
-
-def test_a_log_that_lost_its_end_and_grew_again_is_searched_as_it_is_now(place: Place) -> None:
-    behind, ahead = place.process(), place.process()
-    learn(place.store, {"far": FAR})
-    assert place.near(FAR, process=behind) == ["far"]
-    learn(place.store, {"tea": TEA})
-    assert place.near(TEA, process=ahead) == ["tea"]
-
-    begin_anew(place)
-    learn(place.store, {"far": FAR})
-    learn(place.store, {"rum": RUM})
-
-    assert [place.near(TEA, process=process) for process in (behind, ahead, place.process())] == [["rum"]] * 3
-
-
-def begin_anew(place: Place, *, epoch: int = 0) -> None:
-    """Leave an empty log, as after a power failure that took it all, or an erasure."""
-    place.store.client.flushall()
-    if epoch:
-        place.store.client.set(StoreKeys().fact_head(HOME), str(LogVersion(epoch=epoch)))
 
 
 @given(

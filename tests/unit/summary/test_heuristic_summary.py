@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from builders.sessions import asks, commits, edits, runs, says
@@ -14,9 +13,6 @@ from nous.transcript.model import Entry, Header, Kind, Transcript
 
 Told = Callable[..., Transcript]
 Of = Callable[..., Extracted]
-
-SAMPLES = Path(__file__).parents[3] / "nous" / "samples"
-ALL = sorted(path for path in SAMPLES.rglob("*") if path.suffix in {".json", ".jsonl", ".txt"})
 
 
 @pytest.fixture

@@ -16,11 +16,10 @@ from builders.stores import WholeStore
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
-from nous.domain.events import EpisodeSummarized, Event, FactConfirmed, FactLearned, FactLinked, FactSuperseded
+from nous.domain.events import EpisodeSummarized, Event, FactConfirmed, FactLearned, FactLinked
 from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
-from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.verdict import Policy
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
@@ -76,20 +75,6 @@ def test_what_an_episode_teaches_is_written_and_announced(context: WorkerContext
     assert {said.caused_by for said in events} == {event.id}
 
 
-def test_every_fact_leads_back_to_its_episode_event_session_and_turns(
-    context: WorkerContext, store: WholeStore
-) -> None:
-    event = summarized("Tim likes tea", "The API is on port 8080")
-
-    committed(context, store, event)
-
-    sources = [fact.source for fact in learned(store)]
-    assert {(source.episode_id, source.event_id, source.session_id) for source in sources} == {
-        (event.episode_id, event.id, "s1")
-    }
-    assert [source.turns for source in sources] == [(1,), (2,)]
-
-
 def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, store: WholeStore) -> None:
     [first] = committed(context, store, summarized("The API is on port 8080"))
     learned_too, linked, confirmed = committed(
@@ -105,22 +90,6 @@ def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, s
     assert (confirmed.verdict, confirmed.fact_id, confirmed.turns) == ("known", first.fact_id, (2,))
     assert confirmed.episode_id == episode("s2").id
     assert confirmed.other_fact_id is None
-
-
-def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: WholeStore) -> None:
-    calibrated = HashingEmbedder()
-    calibrated.id = "all-MiniLM-L6-v2-int8"
-    context = context_over(store, embedder=calibrated, clock=lambda: AT, policy=Policy(near=0.5, one_sided=0.6))
-    [poor] = committed(context, store, summarized("The team uses Postgres for everything"))
-    rich, gone = committed(
-        context, store, summarized("The team uses Postgres for everything in production", session="s2")
-    )
-
-    assert isinstance(poor, FactLearned)
-    assert isinstance(rich, FactLearned)
-    assert isinstance(gone, FactSuperseded)
-    assert (rich.verdict, rich.other_fact_id) == ("richer", poor.fact_id)
-    assert (gone.fact_id, gone.other_fact_id, gone.verdict) == (poor.fact_id, rich.fact_id, "richer")
 
 
 @pytest.mark.parametrize("texts", [(), ("", " ", "...")])

@@ -4,7 +4,6 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,29 +16,19 @@ from nous.redis_server.data_dir import locate
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """Where a server lives that a test may spoil."""
-    with TemporaryDirectory(prefix="nous-") as directory:
-        try:
-            yield Path(directory)
-        finally:
-            embedded.stop(Path(directory))
-
-
-@pytest.fixture
-def server(place: Path) -> Iterator[Any]:
-    with redis.Redis.from_url(embedded.ensure(place), socket_timeout=10) as client:
+def server(directory: Path) -> Iterator[Any]:
+    with redis.Redis.from_url(embedded.ensure(directory), socket_timeout=10) as client:
         yield client
 
 
-def holds(place: Path, text: bytes) -> bool:
-    return any(text in path.read_bytes() for path in place.rglob("*") if path.is_file())
+def holds(directory: Path, text: bytes) -> bool:
+    return any(text in path.read_bytes() for path in directory.rglob("*") if path.is_file())
 
 
-def test_a_file_that_is_being_written_is_waited_for_and_written_once_more(place: Path, server: Any) -> None:
+def test_a_file_that_is_being_written_is_waited_for_and_written_once_more(directory: Path, server: Any) -> None:
     server.set("secret", "plantedwords")
     server.mset({f"more:{number}": "x" for number in range(200)})
-    assert holds(place, b"plantedwords")
+    assert holds(directory, b"plantedwords")
     server.config_set("rdb-key-save-delay", 2000)
     server.bgrewriteaof()
     server.config_set("rdb-key-save-delay", 0)
@@ -48,38 +37,38 @@ def test_a_file_that_is_being_written_is_waited_for_and_written_once_more(place:
 
     assert RedisBusErasure(server).purge_files()
 
-    assert not holds(place, b"plantedwords")
+    assert not holds(directory, b"plantedwords")
 
 
-def test_what_a_killed_server_was_writing_is_gone_when_it_is_back(place: Path, server: Any) -> None:
+def test_what_a_killed_server_was_writing_is_gone_when_it_is_back(directory: Path, server: Any) -> None:
     server.mset({f"key:{number}": "x" for number in range(200)})
     server.config_set("rdb-key-save-delay", 1_000_000)
     server.bgrewriteaof()
     killed: int = server.info("server")["process_id"]
-    home = locate(place).home
+    home = locate(directory).home
     wait_until(lambda: [*home.glob("temp-*.aof")], "the writing of a file")
     [writer] = Path(f"/proc/{killed}/task/{killed}/children").read_text().split()
     os.kill(killed, signal.SIGKILL)
     os.kill(int(writer), signal.SIGKILL)
 
-    embedded.ensure(place)
+    embedded.ensure(directory)
 
     assert server.dbsize() == 200
     assert [*home.glob("temp-*")] == []
 
 
 def test_a_snapshot_that_somebody_had_taken_is_taken_anew_though_none_is_taken_by_itself(
-    place: Path, server: Any
+    directory: Path, server: Any
 ) -> None:
     server.set("secret", "plantedwords")
     server.save()
     server.delete("secret")
-    embedded.stop(place)
-    embedded.ensure(place)
+    embedded.stop(directory)
+    embedded.ensure(directory)
 
     assert RedisBusErasure(server).purge_files()
 
-    assert not holds(place, b"plantedwords")
+    assert not holds(directory, b"plantedwords")
 
 
 @pytest.mark.parametrize("command", ["bgrewriteaof", "info", "config"])
@@ -91,8 +80,8 @@ def test_a_server_that_does_not_allow_it_is_told_of(server: Any, command: str) -
         server.execute_command("ACL", "SETUSER", "default", "+@all")
 
 
-def test_a_server_that_cannot_write_its_file_is_told_of(place: Path, server: Any) -> None:
-    for folder in place.rglob("appendonlydir"):
+def test_a_server_that_cannot_write_its_file_is_told_of(directory: Path, server: Any) -> None:
+    for folder in directory.rglob("appendonlydir"):
         folder.rename(folder.with_name("elsewhere"))
         folder.touch()
 
