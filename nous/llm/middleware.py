@@ -160,7 +160,7 @@ class CircuitBreaker:
         return reply
 
     def _is_poison(self, question: Question, error: _Failed) -> bool:
-        """Return whether *question* is the cause. Quotas, timeouts and outages never count against it."""
+        """Return whether *question* is the cause. Quotas, timeouts and outages never count."""
         if error.failure is not Failure.TRANSPORT or self.id in self._outages.current():
             return False
         return self._outages.count_failure(self.id, question.digest) > _MOST_FAILURES
