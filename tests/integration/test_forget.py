@@ -3,13 +3,14 @@
 Texts are planted wherever a session leaves traces; then every byte that the server holds is looked at.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders.keyspace import keys_with
-from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town
+from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, told
 
 from nous.app.services import eraser
 from nous.bus.erasure import said
@@ -145,6 +146,19 @@ def test_publishing_it_again_is_refused_without_effect_until_it_is_asked_for(tow
     assert town.container.context.episodes.get(HERE, episode_id(HERE, SECRET))
     assert facts_of(town)["The plantedanswer codeword opens the vault."] == {SECRET}
     assert balances(town) == [0] * len(town.container.subscriptions)
+
+
+def test_what_a_foreign_producer_writes_of_it_into_a_stream_is_skipped(town: Town) -> None:
+    town.publish(SECRET, "plantedwords")
+    forget(town)
+
+    raw = {"data": {"session_id": SECRET, "scope": {"project": HERE.project}, "transcript": told("plantedlater")}}
+    town.client.xadd("nous:events:session_ended", {"event": json.dumps(raw)})
+    town.settle()
+
+    assert town.container.context.episodes.get(HERE, episode_id(HERE, SECRET)) is None
+    account = town.container.delivery_stats.counters(town.container.subscription("episode-summarizer"))
+    assert account.skipped == {"its session was forgotten": 1}
 
 
 def test_forgetting_twice_does_no_harm_and_what_was_never_there_is_not_found(town: Town, tmp_path: Path) -> None:
