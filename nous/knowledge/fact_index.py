@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from nous.knowledge.vector_scan import ExactScanIndex, Fetch
+    from nous.knowledge.vector_scan import ExactScanIndex
 
     VectorsById = Mapping[UUID, NDArray[np.float32]]
 
@@ -35,11 +34,8 @@ class FactIndex:
     of other embedders are skipped, since they cannot be compared with this one's.
     """
 
-    def __init__(self, *, embedder_id: str, dim: int, base: Self | None = None, fetch: "Fetch | None" = None) -> None:
-        """Start empty, or on top of *base*, which stays unchanged and must not grow meanwhile.
-
-        *fetch* loads the floats of vectors that are quantized.
-        """
+    def __init__(self, *, embedder_id: str, dim: int, base: Self | None = None) -> None:
+        """Start empty, or on top of *base*, which stays unchanged and must not grow meanwhile."""
         self.embedder_id = embedder_id
         self.dim = dim
         self.version = base.version if base else LogVersion()
@@ -47,7 +43,6 @@ class FactIndex:
         self._facts = ChainMap[UUID, KnownFact]({}, *(base._facts.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_form = ChainMap[str, UUID]({}, *(base._by_form.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_subject: dict[str, dict[UUID, None]] = {}
-        self._fetch = fetch
         self._prefetched: dict[tuple[bytes, float], Near] = {}
         self._waiting = ChainMap[UUID, None]({}, *(base._waiting.maps if base else ()))  # noqa: SLF001  (same class)
         self._carried: list[Confirmed] = list(base._carried) if base else []  # noqa: SLF001  (same class)
@@ -57,20 +52,18 @@ class FactIndex:
     def _vectors(self) -> "ExactScanIndex":
         from nous.knowledge.vector_scan import ExactScanIndex  # noqa: PLC0415 (loads numpy, which only vectors need)
 
-        return ExactScanIndex(self.dim, fetch=self._fetch)
+        return ExactScanIndex(self.dim)
 
     def fork(self) -> "FactIndex":
         """Return a copy-on-write index for tentative changes; this one stays unchanged."""
         return FactIndex(embedder_id=self.embedder_id, dim=self.dim, base=self)
 
-    def extend(
-        self, rows: Iterable[Row], vectors: "VectorsById", *, slots: Mapping[UUID, int] = MappingProxyType({})
-    ) -> None:
-        """Apply *rows* in log order, with vectors and slots by fact. Raises `Misconfigured`."""
+    def extend(self, rows: Iterable[Row], vectors: "VectorsById") -> None:
+        """Apply *rows* in log order, with vectors by fact. Raises `Misconfigured`."""
         for row in rows:
             match row:
                 case Learned():
-                    self._learn(row, vectors, slots)
+                    self._learn(row, vectors)
                 case Confirmed():
                     self._confirm(row)
                 case Superseded(is_undone=True):
@@ -80,7 +73,7 @@ class FactIndex:
                 case Linked():
                     self._link(row)
                 case Embedded():
-                    self._embed(row, vectors, slots)
+                    self._embed(row, vectors)
 
     def get(self, fact_id: UUID) -> KnownFact | None:
         return self._facts.get(fact_id)
@@ -195,7 +188,7 @@ class FactIndex:
         import numpy as np  # noqa: PLC0415 (only vectors need it)
 
         rows = np.stack(vectors).astype(np.float32, copy=False)
-        here = self._vectors.near(rows, floor, at=self.version)
+        here = self._vectors.near(rows, floor)
         before = [self._near_in_base(vector, floor) for vector in vectors]
         return [self._current_of(*found) for found in zip(here, before, strict=True)]
 
@@ -218,10 +211,10 @@ class FactIndex:
         if self._base:
             yield from self._base._of_subject(form)  # noqa: SLF001  (same class)
 
-    def _learn(self, row: Learned, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
+    def _learn(self, row: Learned, vectors: "VectorsById") -> None:
         fact = row.fact
         statement = Statement(fact.text, fact.subject)
-        has_vector = self._store_vector(fact.id, row.embedded_by, vectors, slots)
+        has_vector = self._store_vector(fact.id, row.embedded_by, vectors)
         self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason, is_embedded=has_vector)
         self._by_form[statement.form] = fact.id
         self._await(self._facts[fact.id])
@@ -233,16 +226,14 @@ class FactIndex:
         if not known.is_embedded:
             self._waiting[known.fact.id] = None
 
-    def _embed(self, row: Embedded, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
+    def _embed(self, row: Embedded, vectors: "VectorsById") -> None:
         """Apply the first vector that a fact gets by this embedder; ignore later ones."""
         known = self.get(row.fact_id)
-        if known and not known.is_embedded and self._store_vector(row.fact_id, row.embedded_by, vectors, slots):
+        if known and not known.is_embedded and self._store_vector(row.fact_id, row.embedded_by, vectors):
             self._waiting.pop(row.fact_id, None)
             self._facts[row.fact_id] = replace(known, is_embedded=True)
 
-    def _store_vector(
-        self, fact_id: UUID, embedder: str | None, vectors: "VectorsById", slots: Mapping[UUID, int]
-    ) -> bool:
+    def _store_vector(self, fact_id: UUID, embedder: str | None, vectors: "VectorsById") -> bool:
         """Store the vector of the fact if it is of this embedder; return whether it is."""
         vector = vectors.get(fact_id)
         if embedder != self.embedder_id or vector is None:
@@ -252,7 +243,7 @@ class FactIndex:
                 f"the store has vectors of {self.embedder_id} with {vector.size} numbers, the embedder makes "
                 f"{self.dim}: set the embedder that the facts were learned with, or another data directory"
             )
-        self._vectors.add(fact_id, vector, slot=slots.get(fact_id, -1))
+        self._vectors.add(fact_id, vector)
         return True
 
     def _supersede(self, row: Superseded) -> None:

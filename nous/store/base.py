@@ -106,7 +106,7 @@ NO_VECTORS = ""  # embedder name for readers that need rows without vectors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSlice:
-    """Rows of a scope's fact log up to *version*, with the vectors of facts and their slots.
+    """Rows of a scope's fact log up to *version*, with the vectors of facts.
 
     `complete` means that the rows begin at the log's first row: discard everything read before.
     """
@@ -114,7 +114,6 @@ class LogSlice:
     version: LogVersion
     rows: tuple[Row, ...]
     vectors: "Mapping[UUID, NDArray[np.float32]]" = field(default_factory=dict)
-    slots: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
     complete: bool = True
 
 
@@ -130,12 +129,6 @@ class FactLog(Protocol):
         one, the last vector of each fact; with `NO_VECTORS`, none. Raises `Retryable` if the log is rewritten
         meanwhile, and `Misconfigured` if it is damaged or needs a newer release.
         """
-        ...
-
-    def vectors(
-        self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
-    ) -> "NDArray[np.float32]":
-        """Return the vectors in *slots*, a row each. Raises `Retryable` if the log has left *at*."""
         ...
 
 

@@ -4,7 +4,6 @@ from collections import OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from threading import Lock, RLock
 from typing import TYPE_CHECKING
 
@@ -36,18 +35,14 @@ class _CachedScope:
         while True:
             added = log.read(scope, after=known.version if known else None, embedder=embedder.id, limit=_PAGE)
             if known is None or added.complete:
-                known, self.scope_index = self._empty(log, scope, embedder), None
-            known.extend(added.rows, added.vectors, slots=added.slots)
+                known, self.scope_index = FactIndex(embedder_id=embedder.id, dim=embedder.dim), None
+            known.extend(added.rows, added.vectors)
             known.version = added.version
             if self.scope_index:
                 self.scope_index.take(added.rows)
             if len(added.rows) < _PAGE:
                 self.knowledge = known
                 return known
-
-    def _empty(self, log: FactLog, scope: Scope, embedder: Embedder) -> FactIndex:
-        fetch = partial(log.vectors, scope, embedder=embedder.id, dim=embedder.dim)
-        return FactIndex(embedder_id=embedder.id, dim=embedder.dim, fetch=fetch)
 
 
 class FactCache:

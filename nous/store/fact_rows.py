@@ -199,8 +199,7 @@ def slice_of(
             places[found[0]] = VectorSlot(found[1], entry.slot)
     stored = fetch(tuple(places.values())) if places else ()
     vectors = {fact_id: _vector(raw, place) for (fact_id, place), raw in zip(places.items(), stored, strict=True)}
-    slots = {fact_id: place.slot.index for fact_id, place in places.items()}
-    return LogSlice(version=version, rows=rows, vectors=vectors, slots=slots, complete=complete)
+    return LogSlice(version=version, rows=rows, vectors=vectors, complete=complete)
 
 
 def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersion | None) -> LogVersion:
@@ -211,14 +210,6 @@ def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersi
     chain = entries[-1].chain if entries else before.chain
     vectors = before.vectors + sum(entry.slot is not None for entry in entries)
     return LogVersion(before.n + len(entries), chain, head.epoch, vectors)
-
-
-def as_rows(stored: Sequence[bytes], places: Sequence[VectorSlot], dim: int) -> "NDArray[np.float32]":
-    """Decode *stored* vectors of *dim* numbers into a matrix, one row for each of *places*."""
-    import numpy as np  # noqa: PLC0415 (only vectors need it)
-
-    rows = [_vector(raw, place) for raw, place in zip(stored, places, strict=True)]
-    return np.stack(rows) if rows else np.empty((0, dim), dtype=np.float32)
 
 
 def _vector(raw: bytes, place: VectorSlot) -> "NDArray[np.float32]":

@@ -5,7 +5,7 @@ Whatever `READS` gives for a scope may hold nothing of another one: neither its 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
@@ -15,7 +15,7 @@ from nous.bus.base import Priority
 from nous.bus.tombstones import Tombstone, form_name, session_name
 from nous.cli.facts import candidate, teach
 from nous.domain.episode import NAMESPACE, Decision, Tokens, episode_id
-from nous.domain.errors import BadInput, Retryable
+from nous.domain.errors import BadInput
 from nous.domain.events import SessionCompacting, SessionEnded
 from nous.domain.fact import occurrences
 from nous.domain.scope import CacheSubject, Scope
@@ -41,7 +41,6 @@ class Neighbour:
     marker: str
     ids: frozenset[UUID] = frozenset()
     dataref: str = ""
-    slots: tuple[int, ...] = field(default=())
 
     def told_by(self, read: object) -> set[str]:
         """What *read* tells of this scope."""
@@ -77,16 +76,14 @@ def _complete(container: Container, scope: Scope, marker: str) -> Neighbour:
     rows = container.context.facts.read(scope, embedder=container.context.embedder.id)
     told = [source for _, source, _ in occurrences(rows.rows)]
     ids = {each.episode_id for each in told} | {each.event_id for each in told} | {waiting.event.id}
-    ids |= {each.id for each in container.context.episodes.recent(scope)} | set(rows.slots)
+    ids |= {each.id for each in container.context.episodes.recent(scope)} | set(rows.vectors)
     ids |= {
         each
         for kind in (SessionEnded, SessionCompacting)
         for each in container.delivery_stats.events_of(SESSION, scope, kind)
     }
     dataref = waiting.event.dataref or ""
-    return Neighbour(
-        scope=scope, marker=marker, ids=frozenset(ids), dataref=dataref, slots=tuple(sorted(rows.slots.values()))
-    )
+    return Neighbour(scope=scope, marker=marker, ids=frozenset(ids), dataref=dataref)
 
 
 def forget_all(container: Container, scope: Scope, *, dry_run: bool) -> ErasureReceipt:
@@ -143,16 +140,6 @@ def _transcripts(container: Container, own: Neighbour, their: Neighbour) -> obje
         return None
 
 
-def _vectors(container: Container, own: Neighbour, their: Neighbour) -> object:
-    """Vectors of *own*, asked for as those of the other log: its version tells the two apart."""
-    embedder, version = container.context.embedder, container.context.facts.read(their.scope).version
-    try:
-        container.context.facts.vectors(own.scope, their.slots, embedder=embedder.id, dim=embedder.dim, at=version)
-    except Retryable:
-        return None
-    return their.marker
-
-
 def _episodes(own: Neighbour, their: Neighbour) -> Iterator[UUID]:
     yield from (*own.ids, *their.ids)
     yield from (episode_id(each.scope, SESSION) for each in (own, their))
@@ -178,7 +165,6 @@ READS: Mapping[str, Read] = {
     "FactLog.read": lambda w, own, their: [
         w.context.facts.read(own.scope, after=after) for after in (None, w.context.facts.read(their.scope).version)
     ],
-    "FactLog.vectors": _vectors,
     "Transcripts.read": _transcripts,
     "Tombstones.find": lambda w, own, their: [
         w.tombstones.find(own.scope, name)

@@ -14,7 +14,6 @@ from builders.stores import WholeStore
 from numpy.typing import NDArray
 
 from nous.domain.effects import AppendFacts
-from nous.domain.errors import Retryable
 from nous.domain.fact import Confirmed, Learned, Linked, LogVersion, Row, Superseded
 from nous.domain.scope import Scope
 from nous.store.base import NO_VECTORS, LogSlice
@@ -147,34 +146,10 @@ def test_a_page_ends_at_the_version_that_the_log_had_then(store: WholeStore) -> 
     assert store.read(HOME, limit=2).version == then
 
 
-def test_vectors_are_read_again_by_their_slots(store: WholeStore) -> None:
-    small, small_vectors = with_vectors(3, embedder="small", dim=2)
-    large, large_vectors = with_vectors(3, embedder="large", dim=5)
-    mixed = [row for pair in zip(small, large, strict=True) for row in pair]
-    add(store, *mixed, vectors=small_vectors | large_vectors)
-    found = store.read(HOME, embedder="large")
-    wanted = list(found.vectors)[::-1]
-
-    slots = [found.slots[fact_id] for fact_id in wanted]
-    again = store.vectors(HOME, slots, embedder="large", dim=5, at=found.version)
-
-    np.testing.assert_array_equal(again, [found.vectors[fact_id] for fact_id in wanted])
-    assert store.vectors(HOME, [], embedder="large", dim=5, at=found.version).shape == (0, 5)
-
-
-def test_vectors_of_a_log_that_is_another_now_are_not_read(store: WholeStore) -> None:
-    rows, vectors = with_vectors(1)
-    add(store, *rows, vectors=vectors)
-    seen = store.read(HOME).version
-
-    with pytest.raises(Retryable):
-        store.vectors(HOME, [0], embedder="m", dim=4, at=replace(seen, chain="0" * 32))
-
-
 def test_rows_can_be_read_without_vectors(store: WholeStore) -> None:
     rows, vectors = with_vectors(2)
     add(store, *rows, vectors=vectors)
 
     found = store.read(HOME, embedder=NO_VECTORS)
 
-    assert (list(found.rows), dict(found.vectors), dict(found.slots)) == (rows, {}, {})
+    assert (list(found.rows), dict(found.vectors)) == (rows, {})

@@ -113,7 +113,7 @@ def test_forgetting_a_scope_leaves_the_others_as_they_were(home: Path, called: l
 
 
 def _all_read(container: Container, all_: list[Neighbour]) -> dict[Scope, dict[str, str]]:
-    counted = {"Episodes.scopes", "FactLog.vectors", "Transcripts.read"}  # the first tells of what is forgotten, too
+    counted = {"Episodes.scopes", "Transcripts.read"}  # the first tells of what is forgotten, too
     return {
         own.scope: {name: repr(read(container, own, own)) for name, read in READS.items() if name not in counted}
         for own in all_

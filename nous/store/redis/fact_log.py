@@ -5,19 +5,15 @@ appended, or nothing with a vector; two otherwise, and three if the log was rewr
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from nous.domain.errors import Misconfigured, Retryable
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 from nous.store.base import LogSlice
-from nous.store.fact_rows import LogEntry, Slot, VectorSlot, as_rows, divided, runs, slice_of, version_at
+from nous.store.fact_rows import LogEntry, VectorSlot, divided, runs, slice_of, version_at
 from nous.store.redis import StorePart
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class RedisFactLog(StorePart):
@@ -39,12 +35,6 @@ class RedisFactLog(StorePart):
             embedder=embedder,
             fetch=lambda places: self._vectors(scope, places, version),
         )
-
-    def vectors(
-        self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
-    ) -> "NDArray[np.float32]":
-        places = [VectorSlot(embedder, Slot(index, dim)) for index in slots]
-        return as_rows(self._vectors(scope, places, at), places, dim)
 
     def tail(self, scope: Scope, *, known: int = 0, limit: int | None = None) -> tuple[LogVersion, list[LogEntry]]:
         """Return the log's version, and entries from the last of the *known* ones on.
