@@ -78,12 +78,12 @@ def _of_python(app: App) -> Checks:
         "llm": ("httpx2",) if settings.background_model or ":" in settings.embedder else (),
     }
     for extra, modules in needed.items():
-        missing = [name for name in modules if find_spec(name) is None]
-        if missing:
-            remedy = f"install nous-bus with the extra {extra}: pip install 'nous-bus[{extra}]'"
-            yield Check(PROBLEM, "packages", f"{', '.join(missing)} of the extra {extra} are missing", remedy)
-        elif modules:
-            yield Check(OK, "packages", f"the extra {extra} is installed")
+        if missing := [name for name in modules if find_spec(name) is None]:
+            found = f"{', '.join(missing)} of the extra {extra} are missing"
+            yield Check(PROBLEM, "packages", found, f"pip install 'nous-bus[{extra}]'")
+    if ":" in settings.embedder and settings.dedup.one_sided is None:
+        found = f"{settings.embedder} is not calibrated, so only equal facts merge"
+        yield Check(WARNING, "embedder", found, "`nous calibrate` prints the setting")
 
 
 def _of_server(app: App) -> Checks:
@@ -98,9 +98,6 @@ def _of_server(app: App) -> Checks:
         yield Check(PROBLEM, "server", f"{where} refuses to write: {trouble}", "make room on its disk")
     else:
         yield Check(OK, "server", f"{kind}safe, answers and writes, at {where}")
-    counters = [app.container.delivery_stats.counters(each) for each in app.container.subscriptions]
-    if any(each.discrepancy for each in counters):
-        yield Check(PROBLEM, "counters", "they do not reconcile", "`nous status --all` says where; please report it")
     if not workers_seen(app.container.rq_client, app.container.job_names):
         yield Check(WARNING, "workers", "none runs, so sessions wait", "nous up")
     if dead := app.container.dead_letters.count():

@@ -15,7 +15,6 @@ from nous.domain.errors import BadInput
 _COMMENT = r"//[^\n]*+|/\*(?>.*?\*/)"
 _TOKEN = re.compile(rf'"(?:[^"\\\n]|\\.)*"|{_COMMENT}|,(?=(?>\s|{_COMMENT})*+[}}\]])', re.DOTALL)
 _BLANK = re.compile(r"[^\n]")
-_SPACE = re.compile(r"\s*")
 _DECODER = JSONDecoder()
 
 
@@ -84,8 +83,7 @@ def without_items(text: str, path: Sequence[str | int], is_ours: Callable[[Any],
     gone = [each for each in items if is_ours(_DECODER.raw_decode(plain, each.value_start)[0])]
     for item in reversed(gone):
         before = plain[: item.start].rstrip()
-        after = _SPACE.match(plain, item.end)
-        ends = after.end() if after else item.end
+        ends = _past_space(plain, item.end)
         if before.endswith(","):
             text = text[: len(before) - 1] + text[len(before) : item.start].rstrip() + text[item.end :]
         elif plain[ends] == ",":
@@ -100,7 +98,8 @@ def _appended(text: str, plain: str, start: int, key: str | None, value: Any, *,
     """Add *value* to the container that starts at *start*, in the style of the file."""
     items = list(_items(plain, start))
     newline = "\r\n" if "\r\n" in text else "\n"
-    indent = _indent_of(text)
+    indented = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    indent = indented[1] if indented else "  "
     shown = dumps(value, indent=indent, ensure_ascii=False)
     if key is not None:
         shown = f"{dumps(key, ensure_ascii=False)}: {shown}"
@@ -111,11 +110,6 @@ def _appended(text: str, plain: str, start: int, key: str | None, value: Any, *,
     comma = "," if items and "," not in strict(text, but='",')[end:close] else ""
     rest = text[end:close].rstrip()
     return f"{text[:end]}{comma}{rest}{newline}{margin}{shown}{newline}{indent * depth}{text[close:]}"
-
-
-def _indent_of(text: str) -> str:
-    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    return found[1] if found else "  "
 
 
 def _end_of(plain: str, start: int) -> int:
@@ -144,5 +138,4 @@ def _items(plain: str, start: int) -> Iterator[_Item]:
 
 
 def _past_space(plain: str, at: int) -> int:
-    found = _SPACE.match(plain, at)
-    return found.end() if found else at
+    return len(plain) - len(plain[at:].lstrip())
