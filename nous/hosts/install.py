@@ -165,7 +165,7 @@ class Installer:
         return shlex.join([self.python, "-I", "-S", str(self.script), host.name, event, *notes])
 
     def _is_ours(self, entry: object) -> bool:
-        """Return whether *entry* runs the hook and nothing else, or is the MCP server, maybe of another interpreter."""
+        """Return whether *entry* runs the hook and nothing else, or is the MCP server."""
         texts = list(_texts(entry))
         commands = [text for text in texts if " " in text]
         runs = [str(self.script) in _words(text) for text in commands]

@@ -29,7 +29,7 @@ class _Item:
 
 
 def strict(text: str, *, but: str = '"') -> str:
-    """Blank out comments and trailing commas, so that every offset and line stays; not what begins with *but*."""
+    """Blank out comments and trailing commas, but for *but*; every offset and line stays."""
     return _TOKEN.sub(lambda found: found[0] if found[0][0] in but else _BLANK.sub(" ", found[0]), text)
 
 

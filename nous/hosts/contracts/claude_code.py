@@ -11,7 +11,7 @@ def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
 
 
 def entry(command: str, kind: EventKind) -> Json:
-    """Return the settings of a hook. Timeouts are in seconds; all that run at a session's end share 1.5."""
+    """Return the settings of a hook. Timeouts are in seconds; the default is short at the end."""
     del kind
     return {"hooks": [{"type": "command", "command": command, "timeout": 10}]}
 

@@ -11,7 +11,7 @@ def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
 
 
 def entry(command: str, kind: EventKind) -> Json:
-    """Return the settings of a hook. At a session's end Codex warns of other timeouts than 3 seconds."""
+    """Return the settings of a hook. At the end, Codex warns of other timeouts than 3 seconds."""
     return {"hooks": [{"type": "command", "command": command, "timeout": 3 if kind is EventKind.END else 10}]}
 
 

@@ -8,7 +8,7 @@ _REASONS = {"complete": "exit", "user_exit": "exit", "error": "error"}
 
 
 def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
-    """Return the event of a payload. At a session's start and end it names no transcript, but the session."""
+    """Return the event of a payload. That of a start or end names no transcript, but a session."""
     event, session = main_agents(kind, payload, reasons=_REASONS), text_of(payload, "session_id")
     if event is None or event.transcript or session is None or "/" in session:
         return event
