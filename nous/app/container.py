@@ -303,7 +303,7 @@ class Container:
 
 
 def scope_of(settings: Settings) -> Scope | None:
-    """Return the scope that the settings give to everything; None for that of the working directory."""
+    """Return the scope that the settings give to everything; None for the working directory's."""
     return Scope.parse(settings.scope) if settings.scope else None
 
 

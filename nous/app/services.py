@@ -107,7 +107,7 @@ def watcher(
     after: float = 0.0,
     progress: Progress = iter,
 ) -> FolderWatcher:
-    """Return the watcher that publishes sessions from *folders* that were written after the time *after*.
+    """Return the watcher that publishes sessions in *folders* written after the time *after*.
 
     With *upload* it uploads the contents of the files, too. For a *dry_run* it reports what it would publish, but reads
     no file and stores nothing.

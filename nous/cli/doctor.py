@@ -52,9 +52,9 @@ Checks = Iterator[Check]
 @json_option
 @click.pass_obj
 def doctor(app: App, *, as_json: bool) -> None:
-    """Check the installation, the server, hooks and models, and say what to do. Exit 1 for a problem.
+    """Check the installation, the server, hooks and models, and say what to do.
 
-    A model is not asked anything: only its address is tried.
+    Exit 1 for a problem. A model is not asked anything: only its address is tried.
     """
     groups: tuple[Callable[[App], Checks], ...] = (_of_python, _of_server, _of_disk, _of_hooks, _of_spool, _of_model)
     checks = [check for group in groups for check in group(app)]
@@ -130,7 +130,7 @@ def _of_hooks(app: App) -> Checks:
 
 
 def _of_sessions(app: App, host: Host, *, since: float) -> Checks:
-    """Compare the sessions on disk that have ended since the installation with those that have an episode."""
+    """Compare the sessions on disk, ended since the installation, with those with an episode."""
     ended = time.time() - app.settings.sessions.idle
     names: set[str] = set()
     for path in (host.folder / host.sessions).rglob("*.json*") if host.sessions else ():

@@ -136,7 +136,7 @@ def _is_folder(path: str) -> bool:
 def _publish_all(
     producer: Producer, paths: Sequence[str], failures: list[NousError], *, priority: Priority, **how: Any
 ) -> Iterator[Submitted]:
-    """Publish every file, and those of every folder: there, sessions of an earlier day have low priority."""
+    """Publish every file; in a folder, those of an earlier day with low priority."""
     found, now = [*_files_named(paths, failures)], time.time()
     refused, count = defaultdict[Path, list[str]](list), Counter[Path]()
     for path, folder in with_progress(found, "publishing"):

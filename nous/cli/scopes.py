@@ -27,7 +27,7 @@ COMMANDS = (CommandEntry("move", "nous.cli.scopes:move", "Move the memory of one
 @json_option
 @click.pass_context
 def scopes(ctx: click.Context, *, as_json: bool) -> None:
-    """List scopes: sessions with an episode, current facts, and the directories of which each is the scope.
+    """List scopes: sessions with an episode, current facts, and directories.
 
     A scope is the memory of one user or project, as --scope names it. Without it, a command uses the scope of the
     working directory. Nothing is read or merged across scopes.

@@ -41,7 +41,7 @@ def down(app: App, *, as_json: bool) -> None:
 
 
 def shared(name: str) -> Path:
-    """Return the path of a file that travels with the program: in the wheel, or in the repository."""
+    """Return the path of a file that comes with the program, in the wheel or the repository."""
     package = Path(nous.__file__).parent
     installed = package / "share" / name
     return installed if installed.exists() else package.parent / {"nous.toml": "config/nous.toml"}.get(name, name)

@@ -1,4 +1,4 @@
-"""Hosts: programs whose agents report their sessions by hooks, and get notes from earlier ones.
+"""Hosts: programs whose agents report their sessions by hooks, and get notes.
 
 Each module in `nous.hosts.contracts` describes one host. A distribution adds its own by an entry point of the group
 `nous.hosts`.

@@ -46,7 +46,7 @@ class Host:
     `source` says where it is documented, and when that was read. `home` is the folder of its settings and sessions,
     unless the environment variable `home_variable` names another; `settings`, `mcp_settings` and `sessions` are paths
     in it, `project_settings` and `project_mcp_settings` in a project. `hooks` has the kind of each of its events that
-    nous is told of. `event_of` reads a payload, and returns None if nothing follows from it. `entry` is the entry of a
+    it reports. `event_of` reads a payload, and returns None if nothing follows from it. `entry` is the entry of a
     command in the settings, below `hooks` and the event, and `notes` wraps notes as it expects them on standard output.
     A host without settings for hooks has a `plugin` in their place: the whole file, of interpreter, hook and a folder
     for sessions. `server_entry` is the entry of an MCP server by its command, in the table `mcp_table`. `is_trusted`
@@ -105,5 +105,5 @@ def main_agents(kind: EventKind, payload: Json, *, reasons: Mapping[str, str]) -
 
 
 def additional_context(notes: str) -> Json:
-    """Return notes as Claude Code, Codex, Gemini CLI and Qwen Code expect them at a session's start."""
+    """Return notes as Claude Code and most hosts expect them at a session's start."""
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": notes}}
