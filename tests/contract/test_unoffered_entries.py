@@ -71,6 +71,7 @@ class Street:
     def read(self, who: str) -> None:
         """Have all that is there read, by a stranger or by a process of ours that dies of it."""
         if who == "a stranger":
+            self.client.xgroup_create(STREAM, SUMMARIZER.group, id="0")
             self.client.xreadgroup(SUMMARIZER.group, "stranger", {STREAM: ">"}, count=10)
             return
         with pytest.raises(Unavailable):
