@@ -68,12 +68,8 @@ class Street:
         tombstone = Tombstone(at=event.time, is_done=True)
         RedisTombstones(self.client, KEYS).put(event.scope, [name_of(event)], tombstone)
 
-    def read(self, who: str) -> None:
-        """Have all that is there read, by a stranger or by a process of ours that dies of it."""
-        if who == "a stranger":
-            self.client.xgroup_create(STREAM, SUMMARIZER.group, id="0")
-            self.client.xreadgroup(SUMMARIZER.group, "stranger", {STREAM: ">"}, count=10)
-            return
+    def read(self) -> None:
+        """Have all that is there read by a process of ours that dies of it."""
         with pytest.raises(Unavailable):
             self.run(Dying).receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)
 
@@ -87,12 +83,11 @@ def street(client: redis.Redis, clock: Any) -> Street:
     return Street(client, clock)
 
 
-@pytest.mark.parametrize("who", ["a stranger", "one that dies"])
-def test_what_is_told_twice_or_of_a_forgotten_session_is_skipped(street: Street, ended: Any, who: str) -> None:
+def test_what_is_told_twice_or_of_a_forgotten_session_is_skipped(street: Street, ended: Any) -> None:
     street.forget(ended("secret"))
     street.write(ended("secret"), ended("another"), ended("another"))
 
-    street.read(who)
+    street.read()
 
     assert street.later() == 1
     assert street.world.account == GroupCounters(received=3, skipped={FORGOTTEN: 1, REPEATED: 1}, in_flight=1)
@@ -114,7 +109,7 @@ def test_what_is_redriven_of_a_forgotten_session_does_not_bring_it_back(street: 
 def test_a_session_that_is_let_back_before_it_is_tried_again_is_let_back(street: Street, ended: Any) -> None:
     street.forget(ended())
     street.write(ended())
-    street.read("a stranger")
+    street.read()
     RedisTombstones(street.client, KEYS).lift(ended().scope, name_of(ended()))
 
     assert street.later() == 1
