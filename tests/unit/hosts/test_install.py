@@ -33,6 +33,8 @@ AWKWARD = {
         indent=4,
     ),
     "text of other languages": '{\n  "greeting": "grüß dich, 世界 \\ud83d\\ude00",\n  "hooks": {}\n}\n',
+    "comments before commas": '{\n "hooks": {\n "o": [] // x\n ,\n },\n "a": 1, // see [docs]\n "b": 2 /* , */\n}',
+    "a comment alone": '{"hooks": {"Stop": [ // mine\n ]}}',
     "keys twice": '{"a": 1, "a": 2}\n',
     "strings like braces": '{\n  "a": "}{][,//",\n  "b": "\\"}"\n}\n',
 }
@@ -40,6 +42,7 @@ AWKWARD = {
 MALFORMED = {
     "cut": ('{\n  "hooks": {\n', "line 3"),
     "no object": ("[]", "line 1"),
+    "nested too deeply": (f'{{"a": {"[" * 9999}{"]" * 9999}}}', "it cannot be read"),
     "two commas": ('{\n  "a": 1,,\n  "b": 2\n}', "line 2"),
     "hooks as a list": ('{\n  "model": "opus",\n  "hooks": []\n}', "line 3"),
     "an event as text": ('{\n  "hooks": {\n "SessionStart": "x", "sessionStart": ""}\n}', "line 3"),
@@ -165,6 +168,23 @@ def test_what_was_added_since_stays_when_the_hook_goes(installer: Installer) -> 
     assert "// mine" in path.read_text()
     assert "hook.py" not in path.read_text()
     assert parsed(path.read_text())["hooks"] == {event: [] for event in host.hooks}
+
+
+def test_a_hook_that_was_added_to_our_entry_stays(installer: Installer) -> None:
+    host = hosts()["claude-code"]
+    path = host.folder / host.settings
+    for change in installer.installation(host):
+        installer.apply(change)
+    settings = json.loads(path.read_text())
+    mine = {"type": "command", "command": f"cp {installer.script}.bak /backup"}
+    settings["hooks"]["Stop"][0]["hooks"].append(mine)
+    path.write_text(json.dumps(settings))
+
+    for change in installer.removal(host):
+        installer.apply(change)
+
+    assert json.loads(path.read_text())["hooks"]["Stop"] == [{"hooks": [mine]}]
+    assert str(installer.script) not in path.read_text().replace(mine["command"], "")
 
 
 def test_another_interpreter_replaces_the_hook_and_the_original_comes_back(installer: Installer) -> None:
