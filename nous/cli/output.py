@@ -69,7 +69,8 @@ def with_progress(items: Sequence[T], noun: str) -> Iterator[T]:
     def rate(_: T | None) -> str:
         return f"{1 / bar.time_per_iteration:,.0f}/s" if bar.time_per_iteration else ""
 
-    with click.progressbar(items, label=noun, show_pos=True, item_show_func=rate, file=sys.stderr) as bar:
+    bar = click.progressbar(items, label=noun, show_pos=True, item_show_func=rate, file=sys.stderr)
+    with bar:
         yield from bar
 
 

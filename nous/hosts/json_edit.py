@@ -14,7 +14,6 @@ from nous.domain.errors import BadInput
 
 _COMMENT = r"//[^\n]*+|/\*(?>.*?\*/)"
 _TOKEN = re.compile(rf'"(?:[^"\\\n]|\\.)*"|{_COMMENT}|,(?=(?>\s|{_COMMENT})*+[}}\]])', re.DOTALL)
-_BLANK = re.compile(r"[^\n]")
 _DECODER = JSONDecoder()
 
 
@@ -30,7 +29,7 @@ class _Item:
 
 def strict(text: str, *, but: str = '"') -> str:
     """Blank out comments and trailing commas, but for *but*; every offset and line stays."""
-    return _TOKEN.sub(lambda found: found[0] if found[0][0] in but else _BLANK.sub(" ", found[0]), text)
+    return _TOKEN.sub(lambda found: found[0] if found[0][0] in but else re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def parsed(text: str) -> dict[str, Any]:

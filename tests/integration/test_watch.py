@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from builders.command_line import Nous
+import pytest
+from builders.command_line import Nous, on_terminal
 from builders.keyspace import keys_with
 
 from nous.app.container import Container
@@ -20,6 +22,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import FAILED
 
 HOUR, DAY = 3600, 86400
+PORTS = "User: Which port has service {}?\n\nAssistant: It has port {}.\n"
 COUNTED = ("handed_over", "known", "still_going", "past", "refused", "refused_before", "put_off")
 
 
@@ -139,3 +142,23 @@ def test_everything_that_runs_on_this_machine_sweeps_the_folders_that_are_set(
         assert up.wait(timeout=30) == 0
 
     assert lengths(container) == [1, 0]
+
+
+@pytest.mark.usefixtures("nous")  # it sets the data directory
+def test_publishing_much_on_a_terminal_shows_how_far_it_is(tmp_path: Path) -> None:
+    for number in range(30):
+        written(tmp_path, f"{number}.txt", text=PORTS.format(number, number))
+
+    shown, code = on_terminal("publish", tmp_path, "--scope", "much")
+
+    assert code == 0
+    assert re.search(r"publishing .* 30/30", shown)
+
+
+def test_a_program_gets_a_line_of_json_for_each_session(nous: Nous, tmp_path: Path) -> None:
+    for number in range(3):
+        written(tmp_path, f"{number}.txt", text=PORTS.format(number, number))
+
+    rows = [json.loads(line) for line in nous("publish", tmp_path, "--json").stdout.splitlines()]
+
+    assert [row["published"] for row in rows] == ["now"] * 3
