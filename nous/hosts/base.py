@@ -34,6 +34,15 @@ class HostEvent:
     reason: str = "other"
 
 
+MOMENTS = {
+    "SessionStart": EventKind.START,
+    "Stop": EventKind.TURN,
+    "PreCompact": EventKind.COMPACTING,
+    "SessionEnd": EventKind.END,
+}
+"""Events of Claude Code, and of hosts that took over its names."""
+
+
 def stdio_server(command: Sequence[str]) -> Json:
     """Return the entry of an MCP server as most hosts write it."""
     return {"command": command[0], "args": list(command[1:])}

@@ -57,12 +57,6 @@ class NotesFolder:
             if path.name not in files:
                 path.unlink(missing_ok=True)
 
-    def notes(self, scope: Scope, name: str) -> bytes:
-        """Return the notes of a scope for a host; empty if there are none."""
-        with suppress(FileNotFoundError):
-            return (self.folder / f"{name_of(scope)}.{name}").read_bytes()
-        return b""
-
     def _lines(self) -> Iterator[tuple[str, ...]]:
         with suppress(FileNotFoundError):
             for line in (self.folder / "roots").read_text().splitlines():

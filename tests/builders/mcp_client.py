@@ -12,7 +12,7 @@ Call = tuple[str, dict[str, Any]]
 
 
 def with_client(server: Any, work: Callable[[Client], Awaitable[T]]) -> T:
-    """What *work* returns of a client of *server*: one in memory, a transport, or a URL."""
+    """Run *work* with a client of *server*: a server in memory, a transport, or a URL."""
 
     async def run() -> T:
         async with Client(server, read_timeout_seconds=60) as client:

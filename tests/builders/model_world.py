@@ -1,4 +1,4 @@
-"""A model that answers as it is told and every worker that asks it, with a clock that is moved by hand."""
+"""A scripted model, the workers that call it, and a manual clock."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -40,7 +40,7 @@ def said(event: SessionEnded) -> list[tuple[str, str]]:
 
 
 def learned_of(run: Callable[[], str], directory: Path) -> list[tuple[str, int]]:
-    """What is known of the rule, and how often confirmed, after *run* in a town that knows it.
+    """The statements of the rule and its confirmations, after *run* in a town that knows it.
 
     *run* returns what the model was given; the model of the town states as a fact each line that it is shown.
     """

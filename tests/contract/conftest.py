@@ -1,4 +1,4 @@
-"""What the contract tests run against: a real server, the one that comes with the product, and a fake one."""
+"""The servers of the contract tests: a real one, the embedded one, and a fake one."""
 
 from collections.abc import Iterator
 from typing import Any

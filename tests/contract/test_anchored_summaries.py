@@ -1,4 +1,4 @@
-"""What a store of anchored summaries promises, on fakeredis and on a real server."""
+"""Promises of a store of anchored summaries, on fakeredis and on a real server."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a store of episodes promises, on fakeredis and on a real server."""
+"""Promises of a store of episodes, on fakeredis and on a real server."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a fact log promises, on fakeredis and on a real server. Writes go through a bus."""
+"""Promises of a fact log, on fakeredis and on a real server. Writes go through a bus."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

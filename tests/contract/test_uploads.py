@@ -1,4 +1,4 @@
-"""What a store of uploaded transcripts promises, on fakeredis and on a real server."""
+"""Promises of a store of uploaded transcripts, on fakeredis and on a real server."""
 
 from typing import Any
 

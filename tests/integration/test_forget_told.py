@@ -1,4 +1,4 @@
-"""What was forgotten does not come back by hand."""
+"""Forgotten content does not come back by a command."""
 
 import json
 from dataclasses import replace

@@ -60,7 +60,7 @@ class Session:
         return ran.stdout
 
     def notes(self, **more: str) -> str:
-        """What its start hook puts before the agent."""
+        """The notes that its start hook prints for the agent."""
         printed = self.hook("SessionStart", **more)
         return json.loads(printed)["hookSpecificOutput"]["additionalContext"] if printed else ""
 
@@ -157,7 +157,7 @@ def works(session: Session, number: int, project: str) -> None:
 
 
 def is_known(container: Container, number: int) -> bool:
-    """Whether the notes of every project name what its last session has said."""
+    """True if the notes of each project contain the fact of its last session."""
     folder = NotesFolder(container.settings.data_dir / "context")
     for project in PROJECTS:
         if (

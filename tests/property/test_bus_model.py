@@ -277,7 +277,7 @@ class BusMachine(RuleBasedStateMachine):
         return {hand.deliveries[0].event.id for hand in self.hands if hand.group == group}
 
     def _is_added(self, event: Event, priority: Priority) -> bool:
-        """Whether *event* becomes an entry when it is published now, and not only a receipt."""
+        """True if publishing *event* now adds an entry, and does not only return a receipt."""
         is_new = event.id not in self.known
         self.known.add(event.id)
         self.appended[priority] += is_new

@@ -1,6 +1,6 @@
 """Define the host Claude Code."""
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents, stdio_server
+from nous.hosts.base import MOMENTS, EventKind, Host, HostEvent, Json, additional_context, main_agents, stdio_server
 
 _REASONS = {"clear": "clear", "resume": "resume", "logout": "logout", "prompt_input_exit": "exit"}
 
@@ -24,12 +24,7 @@ HOST = Host(
     home_variable="CLAUDE_CONFIG_DIR",
     settings="settings.json",
     project_settings=".claude/settings.local.json",
-    hooks={
-        "SessionStart": EventKind.START,
-        "Stop": EventKind.TURN,
-        "PreCompact": EventKind.COMPACTING,
-        "SessionEnd": EventKind.END,
-    },
+    hooks=MOMENTS,
     event_of=event_of,
     entry=entry,
     notes=additional_context,

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents
+from nous.hosts.base import MOMENTS, EventKind, Host, HostEvent, Json, additional_context, main_agents
 
 
 def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
@@ -31,12 +31,7 @@ HOST = Host(
     home_variable="CODEX_HOME",
     settings="hooks.json",
     project_settings=".codex/hooks.json",
-    hooks={
-        "SessionStart": EventKind.START,
-        "Stop": EventKind.TURN,
-        "PreCompact": EventKind.COMPACTING,
-        "SessionEnd": EventKind.END,
-    },
+    hooks=MOMENTS,
     event_of=event_of,
     entry=entry,
     notes=additional_context,

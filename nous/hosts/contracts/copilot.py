@@ -2,7 +2,17 @@
 
 from dataclasses import replace
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents, stdio_server, text_of
+from nous.hosts.base import (
+    MOMENTS,
+    EventKind,
+    Host,
+    HostEvent,
+    Json,
+    additional_context,
+    main_agents,
+    stdio_server,
+    text_of,
+)
 
 _REASONS = {"complete": "exit", "user_exit": "exit", "error": "error"}
 
@@ -35,12 +45,7 @@ HOST = Host(
     settings="hooks/nous.json",
     project_settings=".github/hooks/nous.json",
     new_settings={"version": 1},
-    hooks={
-        "SessionStart": EventKind.START,
-        "Stop": EventKind.TURN,
-        "PreCompact": EventKind.COMPACTING,
-        "SessionEnd": EventKind.END,
-    },
+    hooks=MOMENTS,
     event_of=event_of,
     entry=entry,
     notes=notes,

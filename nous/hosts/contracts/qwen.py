@@ -1,6 +1,6 @@
 """Define the host Qwen Code."""
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents
+from nous.hosts.base import MOMENTS, EventKind, Host, HostEvent, Json, additional_context, main_agents
 
 _REASONS = {"clear": "clear", "logout": "logout", "prompt_input_exit": "exit"}
 
@@ -24,12 +24,7 @@ HOST = Host(
     home_variable="QWEN_HOME",
     settings="settings.json",
     project_settings=".qwen/settings.json",
-    hooks={
-        "SessionStart": EventKind.START,
-        "Stop": EventKind.TURN,
-        "PreCompact": EventKind.COMPACTING,
-        "SessionEnd": EventKind.END,
-    },
+    hooks=MOMENTS,
     event_of=event_of,
     entry=entry,
     notes=additional_context,
