@@ -17,7 +17,7 @@ from nous.domain.episode import episode_id
 from nous.domain.scope import Scope
 from nous.hosts.loops import spool_of
 from nous.redis_server.data_dir import locate
-from nous.services.notes_folder import NotesFolder
+from nous.services.notes_folder import name_of
 from nous.settings.model import Settings
 
 PROJECTS = ("billing", "search", "wiki")
@@ -158,15 +158,10 @@ def works(session: Session, number: int, project: str) -> None:
 
 def is_known(container: Container, number: int) -> bool:
     """True if the notes of each project contain the fact of its last session."""
-    folder = NotesFolder(container.settings.data_dir / "context")
-    for project in PROJECTS:
-        if (
-            container.memory.episodes.get(scope_of(project), episode_id(scope_of(project), f"{project}-{number}"))
-            is None
-        ):
-            return False
-        prepared = folder.notes(scope_of(project), "claude-code")
-        if fact(number, project).rstrip(".").encode() not in prepared:
+    for scope, project in ((scope_of(project), project) for project in PROJECTS):
+        notes = container.settings.data_dir / "context" / f"{name_of(scope)}.claude-code"
+        episode = container.memory.episodes.get(scope, episode_id(scope, f"{project}-{number}"))
+        if episode is None or not notes.exists() or fact(number, project).rstrip(".") not in notes.read_text():
             return False
     return True
 
