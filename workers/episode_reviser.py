@@ -143,7 +143,8 @@ def revised(
         tokens=understood.tokens,
         dropped_facts=understood.dropped,
         made_do=None,
-        is_sure=True,
+        is_sure=bool(summary.outcome_rationale),
+        contradiction=None,
         outcome_turns=(),
         event_id=event.id,
     )

@@ -20,7 +20,7 @@ from nous.domain.effects import (
 from nous.domain.episode import Decision, Episode, Tier, episode_id
 from nous.domain.errors import Misconfigured
 from nous.domain.events import EpisodeSummarized, SessionEnded
-from nous.domain.scope import CacheSubject
+from nous.domain.scope import CacheSubject, Scope
 from nous.domain.session_state import end_handled, is_ahead, not_ahead
 from nous.domain.summary_input import SummaryInput
 from nous.excerpt import Windows
@@ -29,10 +29,12 @@ from nous.llm.base import ModelTimeout, ModelUnreachable
 from nous.pipeline.llm_summarizer import Fallback, LlmSummarizer, SummaryResult
 from nous.pipeline.worker import Worker, WorkerContext
 from nous.summary.decisions import announcement, decided_facts
+from nous.summary.heuristic.narrative import title_of
+from nous.summary.heuristic.outcome import contradiction
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.statements import verdicts
 from nous.summary.heuristic.summarize import summarize
-from nous.summary.llm.vetting import QuoteVetting
+from nous.summary.llm.vetting import UNTITLED, QuoteVetting
 from nous.transcript.model import Kind, Transcript
 
 NAME = "episode-summarizer"
@@ -41,6 +43,8 @@ _log = structlog.stdlib.get_logger(__name__)
 
 FEWEST_CHARACTERS = 50
 """Characters of all speakers. A transcript with fewer is no session."""
+
+_DEFAULT = Scope().project  # the name of an agent or a project that has none
 
 TOO_SHORT = "too short"
 NO_USER = "no user turn"
@@ -152,7 +156,20 @@ class _Session:
     @property
     def summary_input(self) -> SummaryInput:
         segments = tuple(window.excerpt.segments for window in self.windows.windows)
-        return SummaryInput(windows=segments, decisions=self.decisions)
+        return SummaryInput(windows=segments, decisions=self.decisions, heading=self._heading)
+
+    @property
+    def _heading(self) -> str:
+        event, header = self.event, self.transcript.header
+        ended = _ended_at(event, self.transcript)
+        named = {
+            "date": f"{ended:%Y-%m-%d}",
+            "agent": event.agent_id if event.agent_id != _DEFAULT else self.transcript.format,
+            "directory": event.cwd or header.cwd,
+            "project": event.scope.project if event.scope.project != _DEFAULT else None,
+            "branch": header.git_branch,
+        }
+        return "[Session] " + ", ".join(f"{name}: {value}" for name, value in named.items() if value)
 
     def by_itself(self, *, made_do: str | None = None) -> Episode:
         """Return the extractive episode; *made_do* says why there is none by a model."""
@@ -175,11 +192,17 @@ class _Session:
 
     def by_model(self, understood: SummaryResult, summarizer: LlmSummarizer) -> Episode:
         decided, apart = decided_facts(self.decisions)
+        record = SessionRecord(self.transcript)
+        summary, doubt = understood.summary, contradiction(understood.summary, record)
+        if summary.title == UNTITLED:
+            summary = replace(summary, title=title_of(record, summary.topics))
         return self._episode(
-            summary=understood.summary,
+            summary=summary,
             candidate_facts=(*decided, *understood.candidate_facts),
             tier=Tier.LLM,
-            files_touched=tuple(SessionRecord(self.transcript).files),
+            is_sure=doubt is None,
+            contradiction=doubt,
+            files_touched=tuple(record.files),
             model=summarizer.model.id,
             prompt_version=summarizer.prompt.version,
             tokens=understood.tokens,

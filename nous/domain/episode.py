@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, NamedTuple
 from uuid import UUID, uuid5
 
 from annotated_types import Ge, Interval
@@ -124,11 +124,19 @@ class Tokens:
         return self.input + self.output
 
 
+class Quote(NamedTuple):
+    """Words of a turn that show a fact, as they stand there."""
+
+    turn: Turn
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateFact:
     """A statement of a session that may become a fact; not yet compared with the known ones.
 
-    `turns` support it, `trust` is its origin. `confidence` is between 0 and 1. `event_date` is ISO 8601.
+    `turns` support it, `trust` is its origin; `quotes` are those of a model. `confidence` is between 0 and 1.
+    `event_date` is ISO 8601.
     """
 
     text: str
@@ -138,6 +146,7 @@ class CandidateFact:
     turns: tuple[Turn, ...] = ()
     event_date: str | None = None
     trust: Trust = Trust.ASSISTANT
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +189,8 @@ class Episode:
     version. `edition` counts from 1: a session gets a new edition from a longer transcript or by other means.
 
     `model`, such as `openai:gpt-5-mini`, and `prompt_version` made it; both are None for an extractive one.
-    `outcome_turns` are the turns that support the outcome; `is_sure` is false if there is no evidence for it. `made_do`
+    `outcome_turns` are the turns that support the outcome; `is_sure` is false if there is no evidence for it, or if the
+    record contradicts a model's, as `contradiction` says. `made_do`
     says why a summary that a model should have made is extractive. `dropped_facts` counts rejected candidate facts by
     reason, `quarantined` ones wait for a person.
     """
@@ -212,6 +222,7 @@ class Episode:
     edition: int = 1
     tokens: Tokens | None = None
     is_sure: bool = True
+    contradiction: str | None = None
     outcome_turns: tuple[int, ...] = ()
     decisions: tuple[Decision, ...] = ()
     dropped_facts: tuple[tuple[str, int], ...] = ()

@@ -23,10 +23,14 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryInput:
-    """A session as a summarizer sees it: the segments of each window, and the decisions."""
+    """A session as a summarizer sees it: the segments of each window, and the decisions.
+
+    `heading` names date, agent, directory, repository and branch, as far as they are known.
+    """
 
     windows: tuple[tuple[Segment, ...], ...]
     decisions: tuple[Decision, ...] = ()
+    heading: str = ""
 
     @property
     def segments(self) -> Iterable[Segment]:

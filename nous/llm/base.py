@@ -13,7 +13,7 @@ from nous.domain.episode import Tokens
 from nous.domain.errors import Deferred, Fatal, Misconfigured, Retryable
 from nous.domain.scope import CacheSubject
 
-LONGEST_EARLIER = 4_000  # the most characters of an unusable answer that are shown to the model again
+LONGEST_EARLIER = 8_000  # the most characters of an unusable answer that are shown to the model again
 
 
 class Failure(StrEnum):

@@ -1,4 +1,4 @@
-"""Ask a model and parse its answer; on a parse error, ask once more with that error."""
+"""Ask a model and parse its answer; on a complaint about it, ask once more with that complaint."""
 
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -18,9 +18,20 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuredAnswer(Generic[T]):
+    """The parsed answer of a *model*, and a usable `draft` that it was asked to improve, if there was one."""
+
     value: T
     model: str
     tokens: Tokens
+    draft: T | None = None
+
+
+class Improvable(BadInput, Generic[T]):
+    """The answer can be used, but lacks something: `value` is what it says."""
+
+    def __init__(self, complaint: str, *, value: T) -> None:
+        super().__init__(complaint)
+        self.value = value
 
 
 class Parser(Protocol[T_co]):
@@ -29,26 +40,31 @@ class Parser(Protocol[T_co]):
     def __call__(self, text: str, /, *, is_whole: bool, coerce: bool) -> T_co:
         """Return the value of *text*, an approximate one too with *coerce*: no retry is left then.
 
-        Raises `BadInput` if it is no answer; the message is a complaint that can be sent to the model.
+        Raises `BadInput` if it is no answer, and `Improvable` if it is a poor one; the message is a complaint that can
+        be sent to the model.
         """
         ...
 
 
 def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCounters) -> StructuredAnswer[T]:
-    """Ask *model*, and once more with the complaint if *read* cannot use the answer.
+    """Ask *model*, and once more with the complaint if *read* cannot use the answer, or finds it poor.
 
-    Raises `AnswerUnusable` if *read* cannot use the second answer either, and what `Model.ask` raises.
+    Raises `AnswerUnusable` if *read* cannot use either answer, and what `Model.ask` raises.
     """
-    tokens, complaint = Tokens(), ""
+    tokens, complaint, draft = Tokens(), "", None
     for coerce in (False, True):
         reply = model.ask(question)
         tokens += reply.tokens
         try:
             value = read(reply.text, is_whole=reply.is_whole, coerce=coerce)
-            return StructuredAnswer(value=value, model=reply.model, tokens=tokens)
+            return StructuredAnswer(value=value, model=reply.model, tokens=tokens, draft=draft)
+        except Improvable as error:
+            draft, complaint = error.value, str(error)
         except (BadInput, RecursionError) as error:
             complaint = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-            question = question.again(reply.text, complaint)
+        question = question.again(reply.text, complaint)
     counters.count(model.id, **{f"failed_{Failure.PARSE}": 1})
     log.warning("model.response_unusable", model=model.id, failure=Failure.PARSE, complaint=complaint)
+    if draft is not None:
+        return StructuredAnswer(value=draft, model=model.id, tokens=tokens)
     raise AnswerUnusable(f"{model.id} gave no answer that can be used: {complaint}", tokens=tokens)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 import structlog
@@ -12,11 +13,13 @@ from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import BETWEEN, Segment, SummaryInput
 from nous.llm.base import AnswerUnusable, Model, ModelRefused, Question
 from nous.llm.state import UsageCounters
-from nous.llm.structured_output import ask
+from nous.llm.structured_output import Improvable, ask
 from nous.summary.heuristic.facts import facts_of
+from nous.summary.llm.evidence import missing_quotes
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.prompt import PromptTemplate, fenced
 from nous.summary.llm.response import facts_schema, read_facts
+from nous.summary.llm.source_index import SourceIndex
 
 MOST_SHOWN = 16_000
 """Characters of an excerpt that are shown, from its beginning; the episode was made from all of it."""
@@ -46,13 +49,15 @@ class LlmFactExtractor:
         """
         if self.model is None or self.counters is None or summary_input is None:
             return self.by_itself(summary, summary_input)
+        session = SourceIndex(summary_input)
         try:
-            said = ask(self.model, self._question(summary, summary_input, matter), read_facts, counters=self.counters)
+            question = self._question(summary, summary_input, matter)
+            said = ask(self.model, question, partial(_read, session=session), counters=self.counters)
         except (AnswerUnusable, ModelRefused) as error:
             log.warning("fact_extraction.model_fallback", failure=error.failure, reason=str(error))
             return self.by_itself(summary, summary_input)
         sure = [fact for fact in said.value if fact.confidence >= LEAST_SURE]
-        sound = grounded(sure, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
+        sound = grounded(sure, session, prompt=self.prompt.system)
         unsure = len(said.value) - len(sure)
         if unsure or sound.dropped or sound.quarantined:
             dropped = Counter(dict(sound.dropped)) + Counter(each.reason for each in sound.quarantined)
@@ -75,6 +80,13 @@ class LlmFactExtractor:
             schema=facts_schema(),
             most_tokens=self.prompt.most_tokens,
         )
+
+
+def _read(text: str, /, *, is_whole: bool, coerce: bool, session: SourceIndex) -> tuple[CandidateFact, ...]:
+    found = read_facts(text, is_whole=is_whole, coerce=coerce)
+    if not coerce and (complaint := missing_quotes(found, session)):
+        raise Improvable(complaint, value=found)
+    return found
 
 
 def _beginning(segments: Sequence[Segment]) -> Sequence[Segment]:

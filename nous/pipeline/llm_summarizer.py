@@ -4,18 +4,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
-from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Tokens
-from nous.domain.errors import BadInput
+from nous.domain.episode import CandidateFact, Decision, QuarantinedFact, Summary, Tokens
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.llm.base import AnswerUnusable, Failure, Model, ModelMisconfigured, ModelPaused, ModelRefused, Question
 from nous.llm.state import UsageCounters
-from nous.llm.structured_output import Parser, StructuredAnswer, ask
-from nous.summary.heuristic.summarize import Extracted, merged
+from nous.llm.structured_output import Improvable, StructuredAnswer, ask
+from nous.summary.heuristic.merge import WindowSummary, merged
 from nous.summary.llm import response
+from nous.summary.llm.evidence import has_quote, missing_quotes
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.prompt import PromptTemplate, decisions_block, fenced
 from nous.summary.llm.source_index import SourceIndex
@@ -79,26 +80,13 @@ class LlmSummarizer:
 
     def summarize(self, summary_input: SummaryInput, *, matter: CacheSubject) -> SummaryResult:
         """Summarize each window, given the summary so far; merge them. Raises what `ask` raises."""
+        session = SourceIndex(summary_input)
         answers: list[StructuredAnswer[response.ModelSummary]] = []
-        for segments in summary_input.windows:
-            before = answers[-1].value.summary.summary if answers else ""
-            question = self._question(segments, summary_input, before=before, matter=matter)
-            answers.append(ask(self.model, question, self._reading(segments), counters=self.counters))
-        return self._joined(answers, summary_input)
-
-    def _reading(self, segments: Sequence[Segment]) -> Parser[response.ModelSummary]:
-        """Return a parser for answers about *segments* that rejects the prompt's own example."""
-        canary = self.prompt.canary.casefold()
-        is_said = any(canary in segment.text.casefold() for segment in segments)
-
-        def read(text: str, /, *, is_whole: bool, coerce: bool) -> response.ModelSummary:
-            found = response.read(text, is_whole=is_whole, coerce=coerce)
-            words = " ".join((found.summary.title, found.summary.summary, *found.summary.key_points)).casefold()
-            if canary and canary in words and not is_said:
-                raise BadInput("The answer tells of the example in the instructions; tell of the session alone.")
-            return found
-
-        return read
+        for at in range(len(summary_input.windows)):
+            before = answers[-1].value.summary if answers else None
+            question = self._question(at, summary_input, before=before, matter=matter)
+            answers.append(ask(self.model, question, partial(_read, session=session), counters=self.counters))
+        return self._joined(answers, summary_input, session)
 
     def _waits(self, pause: ModelPaused) -> bool:
         if pause.failure is Failure.QUOTA:
@@ -107,14 +95,17 @@ class LlmSummarizer:
         return not lasts and self.clock() - pause.since < self.max_wait
 
     def _question(
-        self, segments: Sequence[Segment], summary_input: SummaryInput, *, before: str, matter: CacheSubject
+        self, at: int, summary_input: SummaryInput, *, before: Summary | None, matter: CacheSubject
     ) -> Question:
-        earlier = f"The session up to this part, in short:\n{before}\n\n" if before else ""
+        segments = summary_input.windows[at]
+        heading = (Segment(summary_input.heading),) if summary_input.heading else ()
         return Question(
             matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(
-                decisions=decisions_block(summary_input.decisions), before=earlier, transcript=fenced(segments)
+                decisions=decisions_block(_decided(at, summary_input)),
+                before=_so_far(before, part=at + 1, of=len(summary_input.windows)) if before else "",
+                transcript=fenced((*heading, *segments)),
             ),
             name=_NAME,
             schema=response.schema(),
@@ -122,28 +113,65 @@ class LlmSummarizer:
         )
 
     def _joined(
-        self, answers: Sequence[StructuredAnswer[response.ModelSummary]], summary_input: SummaryInput
+        self,
+        answers: Sequence[StructuredAnswer[response.ModelSummary]],
+        summary_input: SummaryInput,
+        session: SourceIndex,
     ) -> SummaryResult:
+        counts: Counter[str] = Counter()
         dropped: Counter[str] = Counter()
-        parts: list[Extracted] = []
+        windows: list[WindowSummary] = []
         apart: list[QuarantinedFact] = []
-        vetting = Vetting(SourceIndex(summary_input))
-        for summary, facts in (each.value for each in answers):
-            sound = grounded(facts, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
-            told = vetting.held_back(summary)
+        vetting = Vetting(session)
+        for answer, segments in zip(answers, summary_input.windows, strict=True):
+            sound = grounded(_quoted(answer, session), session, prompt=self.prompt.system)
+            told = vetting.held_back(answer.value.summary)
             dropped.update(dict(sound.dropped))
             dropped.update(told.dropped)
             apart += sound.quarantined
-            if off := {f"off_{name}": 1 for name in response.off_size(summary)}:
-                self.counters.count(self.model.id, **off)
-            parts.append(Extracted(summary=told.summary, candidate_facts=sound.facts, files_touched=(), is_sure=True))
-        whole = parts[0] if len(parts) == 1 else merged(parts, overview=parts[-1].summary.summary)
+            counts.update(f"off_{name}" for name in response.off_size(answer.value.summary))
+            counts.update({"facts_kept": len(sound.facts), "facts_dropped": sum(dict(sound.dropped).values())})
+            windows.append(WindowSummary(told.summary, sound.facts, segments))
+        summary, facts = merged(windows)
+        self.counters.count(self.model.id, **{name: count for name, count in counts.items() if count})
         if dropped:
             log.info("candidate_facts.dropped", model=self.model.id, dropped=dict(dropped))
         return SummaryResult(
-            summary=whole.summary,
-            candidate_facts=whole.candidate_facts,
+            summary=summary,
+            candidate_facts=facts,
             tokens=sum((each.tokens for each in answers), Tokens()),
             dropped=tuple(sorted(dropped.items())),
             quarantined=tuple(apart),
         )
+
+
+def _read(text: str, /, *, is_whole: bool, coerce: bool, session: SourceIndex) -> response.ModelSummary:
+    """Parse an answer; one with facts that quote nothing of *session* is poor."""
+    found = response.read(text, is_whole=is_whole, coerce=coerce)
+    if not coerce and (complaint := missing_quotes(found.facts, session)):
+        raise Improvable(complaint, value=found)
+    return found
+
+
+def _quoted(answer: StructuredAnswer[response.ModelSummary], session: SourceIndex) -> Sequence[CandidateFact]:
+    """Return the facts of an answer, or those of its draft if more of them have a quote."""
+    drafts = [answer.value.facts, *([answer.draft.facts] if answer.draft else [])]
+    return max(drafts, key=lambda facts: sum(has_quote(fact, session) for fact in facts))
+
+
+def _decided(at: int, summary_input: SummaryInput) -> Sequence[Decision]:
+    """Return the decisions up to the end of a window; of unknown turn ones, all in the last window."""
+    latest = max((segment.turn for segment in summary_input.windows[at]), default=0)
+    is_last = at == len(summary_input.windows) - 1
+    return [each for each in summary_input.decisions if (max(each.turns) <= latest if each.turns else is_last)]
+
+
+def _so_far(before: Summary, *, part: int, of: int) -> str:
+    """Return what came before a part of a session, and what to do with it."""
+    threads = [f"open: {thread}" for thread in before.open_threads]
+    told = fenced([Segment("\n".join((before.title, before.summary, *threads)))], name="before")
+    return (
+        f"This is part {part} of {of} of a long session. The parts before it, in short:\n{told}\n\n"
+        "Answer for the whole session so far, this part included: its title, all that was done in it, and all that is "
+        "open at the end of this part. Take facts from this part alone.\n\n"
+    )

@@ -16,7 +16,9 @@ from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import answered, lead, passage_from
 from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, content_words, distinct, names, telling_words
 from nous.summary.heuristic.statements import fact_of, stated
+from nous.summary.llm.evidence import quoting_nearest
 from nous.summary.llm.grounding import grounded
+from nous.summary.llm.source_index import SourceIndex
 from nous.text.injection import aims
 from nous.text.language import words
 from nous.text.sentences import shortened
@@ -145,5 +147,6 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
 
 
 def _sound(facts: Iterable[CandidateFact], summary_input: SummaryInput) -> Iterator[CandidateFact]:
-    for fact in grounded(facts, summary_input, canary="", prompt="").facts:
+    session = SourceIndex(summary_input)
+    for fact in grounded((quoting_nearest(fact, session) for fact in facts), session, prompt="").facts:
         yield replace(fact, confidence=min(fact.confidence, _MOST))

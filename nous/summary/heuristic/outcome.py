@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from nous.domain.episode import Outcome
-from nous.summary.heuristic.commands import has_passed
+from nous.domain.episode import Outcome, Summary
+from nous.summary.heuristic.commands import Purpose, has_passed
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.sentences import Sentence, content_words
 from nous.text.injection import aims
@@ -46,6 +46,22 @@ def judge(record: SessionRecord) -> Judgement:
     """Return the outcome by the first rule that applies; the strongest evidence comes first."""
     rules = _SERVICE_RULES if record.is_service else _WORK_RULES
     return next(found for rule in rules if (found := rule(record)))
+
+
+def contradiction(summary: Summary, record: SessionRecord) -> str | None:
+    """Return why the outcome of a model's *summary* is doubtful: by the record, or for want of evidence."""
+    told = summary.outcome_rationale
+    if not told:
+        return "The evidence that was named for the outcome is not in the session."
+    if summary.outcome is Outcome.RESOLVED and (found := _broken_off(record) or _failing_last(record)):
+        return found.rationale
+    runs = [run for run in record.runs if run.purpose is Purpose.TEST]
+    if words().says("tests_passed", told) and runs and not runs[-1].passed:
+        return f"`{shortened(runs[-1].command, 80)}` failed in turn {runs[-1].turn}, the last run of tests."
+    if words().says("tests_passed", told) and record.is_coding and not record.runs:
+        return "The record shows no run of tests."
+    is_unmade = words().says("committed", told) and record.is_coding and not record.commits
+    return "The record shows no commit." if is_unmade else None
 
 
 def _nothing_asked(record: SessionRecord) -> Judgement | None:

@@ -163,9 +163,14 @@ class SessionRecord:
     @cached_property
     def is_service(self) -> bool:
         """Return whether an agent serves a customer with its own tools: no files, no command lines."""
-        is_work = self.files or any(action.command for _, action in self.actions)
+        is_work = self.files or self.is_coding
         serves = any(words().says("serves", one.text) for turn in self.turns for one in turn.said)
         return serves and not is_work
+
+    @cached_property
+    def is_coding(self) -> bool:
+        """Return whether the record shows command lines."""
+        return any(action.command for _, action in self.actions)
 
     @cached_property
     def is_talk(self) -> bool:

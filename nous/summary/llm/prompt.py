@@ -19,17 +19,16 @@ _MOST_DECISIONS, _LONGEST_DECISION = 40, 500
 _SHOWN = frozenset({"transcript", "pairs"})
 """Placeholders for the data that the model is asked about; every prompt must contain the one of its kind."""
 
-_NEEDED = {"version": str, "canary": str, "most_tokens": int, "system": str, "user": str}
+_NEEDED = {"version": str, "most_tokens": int, "system": str, "user": str}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTemplate:
-    """Texts of a prompt with placeholders; `canary` is a name that no session has."""
+    """Texts of a prompt with placeholders."""
 
     version: str
     system: str
     user: str
-    canary: str
     most_tokens: int
 
     def filled(self, **places: str) -> str:
@@ -57,7 +56,6 @@ def parsed(text: str, *, name: str, is_own: bool = False) -> PromptTemplate:
         version=version,
         system=fields["system"].strip(),
         user=fields["user"],
-        canary=fields["canary"],
         most_tokens=fields["most_tokens"],
     )
     if prompt.most_tokens < 1:

@@ -14,19 +14,32 @@ from typing import Annotated, Any, NamedTuple, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
-from nous.domain.episode import CandidateFact, Category, Outcome, Summary
+from nous.domain.episode import CandidateFact, Category, Outcome, Quote, Summary
 from nous.domain.errors import BadInput
 from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.text.sentences import sentences, shortened
 
-LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
+LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT, LONGEST_QUOTE = 200, 4_000, 600, 1_000, 300
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
 
 LIKELY = 0.8  # the confidence of a fact that states none
 _UNSAFE = re.compile(r"[\x00\ud800-\udfff]")
 _BULLET = re.compile(r"^\s*(?:[-*\u2022\u2023\u2013]|\d{1,3}[.)])\s+")
 _LINES = re.compile(r"[\r\n\u2022]+")
-_SAYING = ("text", "fact", "point", "lesson", "topic", "thread", "content", "statement", "description", "value", "name")
+_SAYING = (
+    "text",
+    "quote",
+    "fact",
+    "point",
+    "lesson",
+    "topic",
+    "thread",
+    "content",
+    "statement",
+    "description",
+    "value",
+    "name",
+)
 """Keys that may hold the text of an object where a text was asked for."""
 
 _OUTCOMES: Mapping[Outcome, str] = {
@@ -111,6 +124,21 @@ def turns_of(value: object) -> list[int]:
     return sorted({int(number) for number in numbers} - {0})
 
 
+def quotes_of(value: object, turns: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the quotes in *value* by turn, blank ones for *turns* without one.
+
+    Texts that name no turn are of *turns*, in order.
+    """
+    found: list[dict[str, Any]] = []
+    for at, item in enumerate(items_of(value)):
+        fields = cast("dict[str, object]", item) if isinstance(item, dict) else {}
+        text = shortened(text_of(fields.get("quote") or fields.get("text") or item), LONGEST_QUOTE)
+        stated = turns_of(fields.get("turn")) or list(turns[at : at + 1] or turns[-1:]) or [0]
+        found += [{"turn": stated[0], "quote": text}] if text else []
+    quoted = {each["turn"] for each in found}
+    return found + [{"turn": turn, "quote": ""} for turn in turns if turn not in quoted]
+
+
 def date_of(value: object) -> str | None:
     text = text_of(value)
     return text if is_date(text) else None
@@ -147,7 +175,9 @@ def _facts(value: Any) -> list[dict[str, Any]]:
     for item in items_of(value):
         fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
         if text := text_of(fields.get("text") or item):
-            facts.append({**fields, "text": text})
+            turns = turns_of(fields.get("turns"))
+            quotes = quotes_of(fields.get("quotes") or fields.get("quote"), turns)
+            facts.append({**fields, "text": text, "quotes": quotes})
     return facts
 
 
@@ -172,16 +202,23 @@ def _bare(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
+class QuoteAnswer(_Lenient):
+    """Words of a turn that show a fact."""
+
+    turn: int = Field(description="The number of the turn.")
+    quote: str = Field(description="At most 15 words, copied from it without a change.")
+
+
 class FactAnswer(_Lenient):
     """One statement that stays true and useful after the session."""
 
+    quotes: list[QuoteAnswer] = Field(description="One for each turn that says it.")
     text: Annotated[str, _text(LONGEST_FACT)] = Field(description="One sentence that can be understood alone.")
     category: Annotated[str, BeforeValidator(category_of)] = Field(
         description="rule: only what the user asked for.", json_schema_extra={"enum": [each.value for each in Category]}
     )
     subject: Annotated[str, _text(_LONGEST_SUBJECT)] = Field(description="Who or what it is about, in a few words.")
     confidence: Annotated[float, BeforeValidator(confidence_of)] = Field(description="From 0 to 1.")
-    turns: Annotated[list[int], BeforeValidator(turns_of)] = Field(description="The numbers of the turns that say it.")
     event_date: Annotated[str | None, BeforeValidator(date_of)] = Field(
         description="ISO 8601, of something that happened on a day; otherwise null."
     )
@@ -193,10 +230,10 @@ class EpisodeAnswer(_Lenient):
     title: Annotated[str, _text(LONGEST_TITLE)] = Field(description="5 to 10 words.")
     summary: Annotated[str, _text(LONGEST_SUMMARY)] = Field(description="100 to 150 words.")
     key_points: Annotated[list[str], _texts(LONGEST_POINT)] = Field(description="Lessons, not events.")
+    outcome_rationale: Annotated[str, _text(LONGEST_POINT)] = Field(description="One sentence.")
     outcome: Annotated[str, BeforeValidator(_outcome)] = Field(
         description="How it ended for the user.", json_schema_extra={"enum": [each.value for each in Outcome]}
     )
-    outcome_rationale: Annotated[str, _text(LONGEST_POINT)] = Field(description="One sentence.")
     topics: Annotated[list[str], _texts(LONGEST_TITLE)] = Field(description="A few words each.")
     open_threads: Annotated[list[str], _texts(LONGEST_POINT)] = Field(description="What was left to do.")
     candidate_facts: Annotated[list[FactAnswer], BeforeValidator(_facts)] = Field(description="What is worth keeping.")
@@ -282,8 +319,9 @@ def _fact(answer: FactAnswer) -> CandidateFact:
         category=Category(answer.category),
         subject=answer.subject,
         confidence=answer.confidence,
-        turns=tuple(answer.turns),
+        turns=tuple(sorted({each.turn for each in answer.quotes} - {0})),
         event_date=answer.event_date,
+        quotes=tuple(Quote(each.turn, each.quote) for each in answer.quotes if each.quote),
     )
 
 

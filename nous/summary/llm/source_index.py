@@ -8,10 +8,12 @@ count: its month may be written as a word.
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from nous.domain.episode import Trust
@@ -19,7 +21,7 @@ from nous.domain.summary_input import SummaryInput
 from nous.text.injection import reports_on_document
 from nous.text.language import words
 from nous.text.pasted import is_brief, split
-from nous.text.sentences import sentences
+from nous.text.sentences import Span, sentences
 from nous.transcript.model import WEB_TOOLS
 
 _PLAIN = str.maketrans(
@@ -34,6 +36,8 @@ _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[,_']\d{3})+(?!\d|[,_']\d)")
 _NUMBER = re.compile(r"(?<![^\W\d_])(?<!\d)(?<!\d\.)v?(\d+(?:\.\d+)*)(?!\d)(?=[^\W\d_]{0,12}(?!\w))")
 _TURNS = re.compile(r"\bturns? #?\d+(?:(?:,? (?:and|to|or|&)|,| ?-) ?#?\d+)*(?!\w|\.\d)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
+_NO_LETTER = re.compile(r"[\W_]+")
 
 _QUOTED = re.compile(r"```(.+?)```|`([^`]+)`|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u00ab([^\u00bb]+)\u00bb", re.DOTALL)
 _URL = re.compile(r"\b[a-z][a-z+.-]*://[^\s<>\"]+", re.IGNORECASE)
@@ -50,7 +54,7 @@ _NAME = re.compile(
 _VERSION_OF = re.compile(r"v\d+", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _CLOSING = ".,;:!?)]}'"
-_ELISION = re.compile(r"\s*(?:\.\.\.|\u2026)\s*")
+_ELISION = re.compile(r"\s*(?:\.\.\.|\u2026|<[\w -]+>)\s*")
 
 
 class Literal(NamedTuple):
@@ -153,7 +157,6 @@ def _ungrouped(number: re.Match[str]) -> str:
     return re.sub(r"\D", "", number[0])
 
 
-MOST = 0.6  # the share of a statement's words that counts as most of it
 _DECISION = "Decision"
 BRIEF = "Brief"
 """Role of a long message without any mark of a page: it counts as one, but also for what the session is about."""
@@ -169,10 +172,10 @@ _FIRST_PERSON = re.compile(r"\W*(?:I|we)\b", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 TYPED = "User"
 _PERSONAL = frozenset({TYPED, _DECISION})
-_MOST_TURNS = 3
 _STEMMED = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|e|'s)\Z")
 _STEM, _SHORTEST = 6, 3
+_LONGEST_WORD = 20  # characters to look at for one word beside a literal
 _UNSPACED = "\u2e80"
 """Scripts from this character on have no spaces between words; there, character pairs stand for words."""
 
@@ -190,6 +193,16 @@ def _stems(word: str) -> Iterable[str]:
     if word[0] >= _UNSPACED:
         return {word[at : at + 2] for at in range(max(1, len(word) - 1))}
     return (_ENDING.sub("", word)[:_STEM],) if len(word) >= _SHORTEST else ()
+
+
+def stem_of(word: str) -> str:
+    """Return the stem of a content word; empty for a function word."""
+    return min(content_of(word), default="")
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of *text*, in their normal form: without spaces and markup."""
+    return _NO_LETTER.sub("", plain(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +245,35 @@ class SourceTurn:
     def content(self) -> frozenset[str]:
         return content_of(self.text)
 
+    @cached_property
+    def squeezed(self) -> str:
+        return squeezed(self.text)
+
+    @cached_property
+    def sentences(self) -> Sequence["SourceTurn"]:
+        return [SourceTurn(self.text[start:end], self.role) for start, end in sentences(self.text)]
+
+    def around(self, quote: str, *, beside: int = 0) -> "SourceTurn":
+        """Return the sentences that hold the squeezed *quote*, and *beside* of them on either side."""
+        start = self.squeezed.find(quote)
+        ends = list(accumulate(len(each.squeezed) for each in self.sentences))
+        first, last = bisect_right(ends, start), bisect_left(ends, start + len(quote))
+        return SourceTurn("\n".join(each.text for each in self.sentences[max(0, first - beside) : last + 1 + beside]))
+
+    def around_literal(self, token: Literal, reach: int) -> Iterator[frozenset[str]]:
+        """Yield the content words among *reach* words on either side of each occurrence of *token*."""
+        for start, end in self._occurrences(token):
+            before = _STEMMED.findall(self.plain[max(0, start - _LONGEST_WORD * reach) : start])[-reach:]
+            after = _STEMMED.findall(self.plain[end : end + _LONGEST_WORD * reach])[:reach]
+            yield content_of(" ".join((*before, *after)))
+
+    def _occurrences(self, token: Literal) -> Iterator[Span]:
+        if token.kind == "number":
+            found = _NUMBER.finditer(self.plain)
+            yield from (number.span(1) for number in found if _canonical(number[1]) == token.text)
+        elif token.kind != "quote":
+            yield from (each.span() for each in _bounded(token).finditer(self.plain))
+
     def has(self, token: Literal) -> bool:
         match token.kind:
             case "number":
@@ -244,34 +286,37 @@ class SourceTurn:
     def has_all_of(self, claim: CitedStatement) -> bool:
         return all(map(self.has, claim.tokens))
 
-    def says(self, claim: CitedStatement) -> bool:
-        """Return whether it contains all literals of *claim*, and most of its words."""
-        return claim.share_in(self.content) >= MOST and self.has_all_of(claim)
-
 
 class SourceIndex:
     """The shown segments of a session, by turn. A decision belongs to the turns that show it."""
 
     def __init__(self, summary_input: SummaryInput) -> None:
         segments: defaultdict[int, list[SourceTurn]] = defaultdict(list)
-        for segment in summary_input.segments:
-            if segment.turn:
-                segments[segment.turn] += _by_author(segment.text, segment.role)
-        for decision in summary_input.decisions:
-            for turn in decision.turns:
-                segments[turn] += _by_author(decision.description, _DECISION)
+        texts: defaultdict[int, list[str]] = defaultdict(list)
+        shown = ((one.turn, one.text, one.role) for one in summary_input.segments if one.turn)
+        decided = ((turn, one.description, _DECISION) for one in summary_input.decisions for turn in one.turns)
+        for turn, text, role in chain(shown, decided):
+            segments[turn] += _by_author(text, role)
+            texts[turn].append(text)
+        shown_beside = (one.text for one in summary_input.segments if not one.turn)
+        told = (one.description for one in summary_input.decisions if not one.turns)
+        self._beside = "\n".join((summary_input.heading, *shown_beside, *told))
         self._segments = dict(segments)
-        self.turns = {number: SourceTurn("\n".join(one.text for one in said)) for number, said in segments.items()}
+        self.turns = {turn: SourceTurn("\n".join(said)) for turn, said in texts.items()}
 
     def segments(self, turns: Iterable[int] | None = None) -> Iterable[SourceTurn]:
         """Return the segments of *turns*, or of all turns."""
         return (segment for turn in (self._segments if turns is None else turns) for segment in self._segments[turn])
 
-    def turns_saying(self, claim: CitedStatement) -> tuple[int, ...]:
-        """Return the few turns that each support *claim* best; none if none does."""
-        saying = [number for number, turn in self.turns.items() if turn.says(claim)]
-        best = max((claim.share_in(self.turns[number].content) for number in saying), default=0.0)
-        return tuple(sorted(n for n in saying if claim.share_in(self.turns[n].content) == best)[:_MOST_TURNS])
+    @cached_property
+    def whole(self) -> SourceTurn:
+        """All that is shown of the session: its turns, and what belongs to none."""
+        return SourceTurn("\n".join((self._beside, *(said.text for said in self.turns.values()))))
+
+    def lacks(self, statement: str) -> bool:
+        """Return whether *statement* names a turn, number, path or name that the session does not have."""
+        named = {int(number) for turns in _TURNS.findall(statement) for number in _DIGITS.findall(turns)}
+        return not named <= self.turns.keys() or not self.whole.has_all_of(CitedStatement.of(statement))
 
 
 _LABEL = re.compile(r"\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
@@ -323,36 +368,15 @@ def _reported(text: str) -> tuple[str, str]:
 
 
 _AGENTS = frozenset({"Assistant", "Plan", "Summary", "Sub-agent", "Teammate", "Task"})
+CALLS = "Tools"
 _OUTPUT_OF = re.compile(r"\[Output of ([^\]\n]+)\]")
-_RANKS = {trust: rank for rank, trust in enumerate(Trust)}
-
-
-def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: float = MOST) -> Trust:
-    """Return the trust in the most trusted speaker of *segments* who says *claim*.
-
-    A person says it with *enough* of its words. If no speaker says it alone, a model has combined it: then it has the
-    trust of the least trusted speaker among the nearest segments, and never that of the user.
-    """
-    heard = list(segments)
-    speakers = [(speaker(one), claim.share_in(one.content), one.has_all_of(claim)) for one in heard]
-    saying = [
-        trust for trust, share, is_exact in speakers if is_exact and share >= (enough if trust is Trust.USER else MOST)
-    ]
-    if saying:
-        return min(saying, key=_RANKS.__getitem__)
-    most = max((share for _, share, _ in speakers), default=0.0)
-    nearest = [Trust.ASSISTANT, *(trust for trust, share, _ in speakers if share == most > 0)]
-    for token in (each for each in claim.tokens if each.kind != "number"):
-        having = [speaker(one) for one in heard if one.has(token)]
-        nearest += [min(having, key=_RANKS.__getitem__)] if having else []
-    return max(nearest, key=_RANKS.__getitem__)
 
 
 def speaker(segment: SourceTurn) -> Trust:
-    """Return the trust in a segment's speaker; calls and failures come from programs."""
+    """Return the trust in a segment's speaker; calls are the agent's, failures come from programs."""
     if segment.role in _PERSONAL:
         return Trust.USER
-    if segment.role in _AGENTS:
+    if segment.role in _AGENTS or segment.role == CALLS:
         return Trust.ASSISTANT
     named = _OUTPUT_OF.match(segment.text)
     return Trust.WEB if segment.role in {PASTED, BRIEF, REPORTED} or (named and named[1] in WEB_TOOLS) else Trust.TOOL

@@ -45,11 +45,11 @@ _RISKY = frozenset(Aim) - {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
 _SELF = frozenset({"Assistant", "Plan", REPORTED})
 """Roles in which the agent of the session speaks, and no other one."""
 
-_CALLS = "Tools"
 UNCHECKED = "no person says so, and it is in a language that is not checked"
 DISGUISED = "hidden or disguised text"
 BESIDE = "neither a person nor the agent says so, and a tool or a page gives instructions"
 UNCONFIRMED = "only a tool or a page says so"
+UNFOUNDED = "the session has no such turn, number, path or name"
 _OUTPUTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR})
 _MOST_SHOWN = 4_000  # characters of an output whose words are known: more of them would say any sentence
 UNTITLED = "A session without a title that could be kept"
@@ -96,6 +96,10 @@ class Sorting(ABC):
         """Return why a statement is doubted. A quotation is not."""
         return None
 
+    def unfounded(self, _: str, /) -> str | None:
+        """Return why a statement has no ground in the session. A quotation has."""
+        return None
+
     def sorted_out(
         self, facts: Iterable[CandidateFact]
     ) -> tuple[tuple[CandidateFact, ...], tuple[QuarantinedFact, ...]]:
@@ -105,11 +109,11 @@ class Sorting(ABC):
         return tuple(fact for fact, reason in judged if not reason), tuple(apart)
 
     def held_back(self, summary: Summary) -> HeldBack:
-        """Return *summary* without sentences and items that are held back or doubted."""
+        """Return *summary* without sentences and items that are held back, doubted or unfounded."""
         dropped: Counter[str] = Counter()
 
         def sound(texts: Iterable[str]) -> tuple[str, ...]:
-            judged = [(text, self.objection(text) or self.doubt(text)) for text in texts]
+            judged = [(text, self.objection(text) or self.doubt(text) or self.unfounded(text)) for text in texts]
             dropped.update(reason for _, reason in judged if reason)
             return tuple(text for text, reason in judged if not reason)
 
@@ -148,6 +152,9 @@ class Vetting(Sorting):
         is_unsaid = max(heard.typed, heard.agent, brief) < min(_NEAR, heard.doubted)
         may_be_translated = heard.doubted < _PLANTED and self._is_translated(statement)
         return UNCONFIRMED if is_unsaid and not may_be_translated else None
+
+    def unfounded(self, statement: str, /) -> str | None:
+        return UNFOUNDED if self.session.lacks(statement) else None
 
     def _heard(self, claim: CitedStatement) -> Heard:
         def share(said: Iterable[SourceTurn]) -> float:
@@ -225,7 +232,7 @@ class Vetting(Sorting):
     @cached_property
     def _agent(self) -> Sequence[SourceTurn]:
         """Return what the agent said, and the calls that it made."""
-        return [said for trust, said in self._by_trust if trust is Trust.ASSISTANT or said.role == _CALLS]
+        return [said for trust, said in self._by_trust if trust is Trust.ASSISTANT]
 
     @cached_property
     def _doubted(self) -> Sequence[SourceTurn]:

@@ -1,0 +1,81 @@
+"""Merge a model's answers about the windows of a session, each of which covers the session so far."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise, zip_longest
+from typing import NamedTuple, TypeVar
+
+from nous.domain.episode import CandidateFact, Summary
+from nous.domain.summary_input import MOST_CANDIDATES, MOST_POINTS, Segment
+from nous.summary.heuristic.narrative import MOST_TOPICS
+from nous.summary.heuristic.sentences import distinct
+from nous.summary.llm.source_index import CitedStatement, content_of
+from nous.text.sentences import sentences
+
+_SAID = 0.5
+"""Share of a statement's words from which a text says it."""
+
+_MOST_WORDS = 300
+"""Words up to which sentences of earlier windows are put back into a summary."""
+
+T = TypeVar("T")
+
+
+class WindowSummary(NamedTuple):
+    """What a model says of the session up to the end of a window, and the segments of that window."""
+
+    summary: Summary
+    facts: tuple[CandidateFact, ...]
+    segments: Sequence[Segment]
+
+
+def merged(windows: Sequence[WindowSummary]) -> tuple[Summary, tuple[CandidateFact, ...]]:
+    """Return the summary and the facts of the whole session.
+
+    The title is that of the first window; outcome and summary are those of the last. An open thread stays if a later
+    answer leaves it out and its window does not speak of it, and so do sentences of earlier summaries that the last one
+    does not say. No point, topic or fact occurs twice; all are taken round-robin until the caps are reached.
+    """
+    last = windows[-1].summary
+    summary = replace(
+        last,
+        title=windows[0].summary.title,
+        key_points=tuple(distinct(_by_turns(each.summary.key_points for each in windows), MOST_POINTS)),
+        topics=tuple(dict.fromkeys(_by_turns(each.summary.topics for each in windows)))[:MOST_TOPICS],
+        open_threads=_still_open(windows),
+    )
+    facts = distinct(_by_turns(each.facts for each in windows), MOST_CANDIDATES, lambda fact: fact.text)
+    whole = replace(summary, summary=_completed(summary, [each.summary.summary for each in windows[:-1]]))
+    return whole, tuple(sorted(facts, key=lambda fact: fact.turns))
+
+
+def _still_open(windows: Sequence[WindowSummary]) -> tuple[str, ...]:
+    threads = windows[0].summary.open_threads
+    for _, later in pairwise(windows):
+        named = [content_of(thread) for thread in later.summary.open_threads]
+        shown = [content_of(segment.text) for segment in later.segments]
+        forgotten = (thread for thread in threads if not _is_said(thread, (*named, *shown)))
+        threads = (*forgotten, *later.summary.open_threads)
+    return threads
+
+
+def _completed(summary: Summary, earlier: Sequence[str]) -> str:
+    """Return the summary's text behind those sentences of *earlier* ones that *summary* does not say."""
+    told = content_of(" ".join((summary.summary, *summary.key_points, *summary.open_threads)))
+    left, kept = _MOST_WORDS - len(summary.summary.split()), list[tuple[int, str]]()
+    by_window = [[(at, text[start:end].strip()) for start, end in sentences(text)] for at, text in enumerate(earlier)]
+    for at, sentence in _by_turns(by_window):
+        if not _is_said(sentence, [told]) and len(sentence.split()) <= left:
+            left -= len(sentence.split())
+            told |= content_of(sentence)
+            kept.append((at, sentence))
+    return " ".join((*(sentence for _, sentence in sorted(kept, key=lambda each: each[0])), summary.summary))
+
+
+def _is_said(statement: str, texts: Iterable[frozenset[str]]) -> bool:
+    claim = CitedStatement.of(statement)
+    return any(claim.share_in(text) >= _SAID for text in texts)
+
+
+def _by_turns(each: Iterable[Sequence[T]]) -> Iterator[T]:
+    return (one for one in chain.from_iterable(zip_longest(*each)) if one is not None)

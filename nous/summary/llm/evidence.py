@@ -1,0 +1,277 @@
+"""Check a fact against its quotes and the turns that it cites.
+
+A fact needs a quote that the session has, most of its words in the cited turns and near the quotes, and the polarity of
+its quotes. Its numbers must belong to the same thing there, and wishes of the user rest on the user's words. All checks
+are lexical; `tests/benchmarks/grounding.py` measures them. If a quote is in another language than the fact, it decides
+alone, with the fact's literals.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from nous.domain.episode import CandidateFact, Quote, Trust
+from nous.knowledge.equivalence.compare import opposed
+from nous.knowledge.equivalence.reading import read
+from nous.summary.llm.source_index import (
+    CitedStatement,
+    Literal,
+    SourceIndex,
+    SourceTurn,
+    literals_in,
+    plain,
+    speaker,
+    squeezed,
+    stem_of,
+)
+from nous.text.injection import is_english
+from nous.text.language import words
+
+_LEAST = 0.4
+"""Least share of a fact's words in its evidence: the mean of the shares in the cited turns and near the quotes."""
+
+_OWN_WORDS = 0.4
+"""Least share of a fact's words that one speaker says in the cited turns, to be its source beside others."""
+
+_SAME_THING = 0.1
+"""Least share of a fact's words in the sentence of a number that no quote has."""
+
+_BESIDE, _AROUND = 4, 3
+"""Characters around a literal in the fact, and around it in its source, that tell what it belongs to."""
+
+_MARGIN = 2
+"""Words by which another literal of a quote may fit better into a fact than the fact's own."""
+
+_BEFORE, _AFTER = 8, 4
+"""Words before a word, and behind it, within which a negation may concern it."""
+
+
+class Unsupported(StrEnum):
+    """Reason why a fact is dropped."""
+
+    NO_QUOTE = "it has no quote"
+    NOT_QUOTED = "its quotes are not in the session"
+    FEW_WORDS = "its turns do not say it"
+    OPPOSITE = "its quotes say the opposite"
+    OTHER_THING = "its number or name belongs to something else"
+    NOT_SAID = "a number, path or name of it is not in the session"
+    NOT_WISHED = "the user did not say so"
+
+
+class Place(NamedTuple):
+    """Where a quote stands: its turn, its speaker, its sentences, and those with their neighbors."""
+
+    quote: Quote
+    speaker: Trust
+    sentences: SourceTurn
+    around: SourceTurn
+
+
+def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
+    """Yield the place of each quote that the session has, in the cited turn or else in another one."""
+    for quote in quotes:
+        wanted = squeezed(quote.text)
+        order = sorted(session.turns, key=lambda turn: abs(turn - quote.turn))
+        turn = next((turn for turn in order if wanted and wanted in session.turns[turn].squeezed), None)
+        if turn is None:
+            continue
+        segments = list(session.segments([turn]))
+        whole = next((each for each in segments if wanted in each.squeezed), None)
+        by = speaker(whole) if whole else _least_trusted(map(speaker, segments))
+        said = whole or session.turns[turn]
+        yield Place(quote._replace(turn=turn), by, said.around(wanted), said.around(wanted, beside=1))
+
+
+def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:
+    """Return *fact* with the nearest sentence of *session* as its quote: for facts that no model has quoted."""
+    claim = CitedStatement.of(fact.text)
+    said = ((turn, one) for turn, all_said in session.turns.items() for one in all_said.sentences)
+    turn, nearest = max(said, key=lambda each: claim.share_in(each[1].content), default=(0, SourceTurn("")))
+    return replace(fact, quotes=(Quote(turn, nearest.text),))
+
+
+def has_quote(fact: CandidateFact, session: SourceIndex) -> bool:
+    """Return whether a quote of *fact* stands in *session*."""
+    return next(places(fact.quotes, session), None) is not None
+
+
+def missing_quotes(facts: Iterable[CandidateFact], session: SourceIndex) -> str | None:
+    """Return a complaint to a model about those of *facts* that quote nothing of *session*; None if all do."""
+    unquoted = [str(number) for number, fact in enumerate(facts, start=1) if not has_quote(fact, session)]
+    if not unquoted:
+        return None
+    return (
+        f"These candidate_facts have no quote that stands in the turn it names: {', '.join(unquoted)}. Copy at most 15 "
+        "words of the turn without a change, or leave the fact out. Write the whole JSON object again, with all its "
+        "other facts."
+    )
+
+
+def _least_trusted(speakers: Iterable[Trust]) -> Trust:
+    return max(speakers, key=list(Trust).index)
+
+
+def supported(fact: CandidateFact, session: SourceIndex) -> CandidateFact | Unsupported:
+    """Return *fact* with all turns that support it, and its trust; or why it has to be dropped."""
+    if not fact.quotes:
+        return Unsupported.NO_QUOTE
+    found = tuple(places(fact.quotes, session))
+    if not found:
+        return Unsupported.NOT_QUOTED
+    cited = {turn for turn in (*fact.turns, *(quote.turn for quote in fact.quotes)) if turn in session.turns}
+    evidence = _Evidence(fact.text, found, tuple(sorted(cited | {place.quote.turn for place in found})), session)
+    literals = evidence.literal_turns()
+    if isinstance(literals, Unsupported):
+        return literals
+    if objection := evidence.objection():
+        return objection
+    quotes = tuple(dict.fromkeys(place.quote for place in found))
+    return replace(fact, turns=tuple(sorted({*evidence.turns, *literals})), quotes=quotes, trust=evidence.trust())
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    text: str
+    places: tuple[Place, ...]
+    turns: tuple[int, ...]
+    session: SourceIndex
+
+    def objection(self) -> Unsupported | None:
+        is_own = is_english(self.text)
+        if all(is_english(place.around.text) is not is_own for place in self.places):
+            return None
+        cited = frozenset[str]().union(*(self.session.turns[turn].content for turn in self.turns))
+        near = frozenset[str]().union(*(place.around.content for place in self.places))
+        if (self.claim.share_in(cited) + self.claim.share_in(near)) / 2 < _LEAST:
+            return Unsupported.FEW_WORDS
+        if contradicted(self.text, [place.quote.text for place in self.places]):
+            return Unsupported.OPPOSITE
+        is_users = any(place.speaker is Trust.USER for place in self.places) or self._is_said_by(Trust.USER)
+        return None if is_users or not words().says("wishes", self.text) else Unsupported.NOT_WISHED
+
+    def literal_turns(self) -> Sequence[int] | Unsupported:
+        """Return the turns, beside the cited ones, that have literals of the fact; or an objection."""
+        further: list[int] = []
+        for literal in self.claim.tokens:
+            if any(quote.has(literal) for quote in self._quotes):
+                continue
+            cited = [turn for turn in self.turns if self.session.turns[turn].has(literal)]
+            having = cited or [turn for turn, said in self.session.turns.items() if said.has(literal)]
+            if not having and self.session.whole.has(literal):
+                continue
+            if not having:
+                return Unsupported.NOT_SAID
+            fits = {turn: self._fit(literal, self.session.turns[turn]) for turn in having}
+            best = max(fits, key=lambda turn: fits[turn])
+            if not self._belongs(literal, fits[best]):
+                return Unsupported.OTHER_THING
+            further += [] if cited else [best]
+        return further
+
+    def _fit(self, literal: Literal, said: SourceTurn) -> tuple[int, float]:
+        """Return how many words beside a literal are around it in *said*, and the share of its sentence."""
+        beside = self._beside(literal)
+        near = max((len(beside & around) for around in said.around_literal(literal, _AROUND)), default=0)
+        share = max((self.claim.share_in(each.content) for each in said.sentences if each.has(literal)), default=0.0)
+        return near, share
+
+    def _belongs(self, literal: Literal, fit: tuple[int, float]) -> bool:
+        """Return whether a literal that no quote has belongs to the fact, and not in the place of another one."""
+        near, share = fit
+        if literal.kind == "number":
+            is_free = literal.text in self._dated or not self._beside(literal)
+            return is_free or (near > 0 and share >= _SAME_THING)
+        fact = SourceTurn(self.text)
+        rivals = (
+            len(self._beside(literal) & around)
+            for quote in self._quotes
+            for other in CitedStatement.of(quote.text).tokens
+            if other.kind != "number" and not fact.has(other)
+            for around in quote.around_literal(other, _AROUND)
+        )
+        return max(rivals, default=0) <= near + _MARGIN
+
+    def _beside(self, literal: Literal) -> frozenset[str]:
+        return frozenset[str]().union(*SourceTurn(self.text).around_literal(literal, _BESIDE))
+
+    @cached_property
+    def _dated(self) -> frozenset[str]:
+        """Return the numbers of its dates, which tell nothing of what is beside them."""
+        return frozenset(literal.text for date in _DATE.findall(self.text) for literal in literals_in(date))
+
+    @cached_property
+    def claim(self) -> CitedStatement:
+        return CitedStatement.of(self.text)
+
+    @cached_property
+    def _quotes(self) -> Sequence[SourceTurn]:
+        return [SourceTurn(place.quote.text) for place in self.places]
+
+    def trust(self) -> Trust:
+        """Return the trust in the quotes' speaker; of several, in the most trusted one who says enough of it."""
+        speakers = {place.speaker for place in self.places}
+        ranked = (trust for trust in Trust if trust in speakers and self._is_said_by(trust))
+        return next(ranked, _least_trusted({*speakers, Trust.ASSISTANT} if Trust.USER in speakers else speakers))
+
+    def _is_said_by(self, trust: Trust) -> bool:
+        segments = (each for each in self.session.segments(self.turns) if speaker(each) is trust)
+        said = frozenset[str]().union(*(each.content for each in segments))
+        return self.claim.share_in(said) >= _OWN_WORDS
+
+
+def contradicted(text: str, quotes: Sequence[str]) -> bool:
+    """Return whether *quotes* say the opposite of *text*: one of them denies what the other states."""
+    fact, said = _Polarity(_QUOTED.sub(" ", text)), [_Polarity(quote) for quote in quotes]
+    if fact.denials and not any(each.negative for each in said):
+        return True
+    if not fact.negative and any(each.denials for each in said):
+        return True
+    if any(_only_denied(stem, said) for stem in fact.denied):
+        return True
+    if any(_only_denied(stem, [fact]) for each in said for stem in each.denied):
+        return True
+    return bool(quotes) and all(opposed(read(text), read(quote)) for quote in quotes)
+
+
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
+_WORD = re.compile(r"[^\W\d_]+'t\b|\w[\w'./-]*\w|\w")
+_DENIES_ALL = re.compile(r"\bit is not (?:the case|true) that\b", re.IGNORECASE)
+_CONTRAST = re.compile(r"(?:,|\bbut|\band)\s*\Z")
+
+
+class _Polarity:
+    """Words of a text: which of them deny, which are negative in any way, and what is denied."""
+
+    def __init__(self, text: str) -> None:
+        sets = words().sets
+        text = _DENIES_ALL.sub("not ", plain(text))
+        found = [(word[0], word.start()) for word in _WORD.finditer(text)]
+        self._stems = [stem_of(word) for word, _ in found]
+        self.denials = [at for at, (word, _) in enumerate(found) if word in sets["denials"] or word.endswith("n't")]
+        self.negative = {*self.denials, *(at for at, (word, _) in enumerate(found) if _is_negative(word))}
+        contrasts = {at for at in self.denials if _CONTRAST.search(text, 0, found[at][1])}
+        self.denied = {stem for at in self.denials if at not in contrasts and (stem := self._next(at))}
+
+    def _next(self, at: int) -> str:
+        return next(filter(None, self._stems[at + 1 :]), "")
+
+    def affirms(self, stem: str) -> bool | None:
+        """Return whether the text has *stem* without a negation near it; None if it does not have it."""
+        found = [at for at, each in enumerate(self._stems) if each == stem]
+        if not found:
+            return False if self.denials else None
+        return not any(-_AFTER <= at - negation <= _BEFORE for at in found for negation in self.negative)
+
+
+def _only_denied(stem: str, others: Sequence[_Polarity]) -> bool:
+    """Return whether *others* state what a text denies of *stem*, and none of them denies anything of it."""
+    found = {other.affirms(stem) for other in others}
+    return True in found and False not in found
+
+
+def _is_negative(word: str) -> bool:
+    return word.startswith("non-") or word in words().sets["negative"]
