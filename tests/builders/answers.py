@@ -18,7 +18,7 @@ GOOD: dict[str, Any] = {
             "category": "rule",
             "subject": "billing",
             "confidence": 0.9,
-            "turns": [1],
+            "quotes": [{"turn": 1, "quote": "always run service billing on port 9017"}],
             "event_date": None,
         }
     ],

@@ -34,7 +34,7 @@ _LEAST = 0.4
 """Least share of a fact's words in its evidence: the mean of the shares in the cited turns and near the quotes."""
 
 _OWN_WORDS = 0.4
-"""Least share of a fact's words that one speaker says in the cited turns, to be its source beside others."""
+"""Least share of a fact's words that one of several speakers says in the cited turns, to be its source."""
 
 _SAME_THING = 0.1
 """Least share of a fact's words in the sentence of a number that no quote has."""
@@ -149,8 +149,13 @@ class _Evidence:
             return Unsupported.FEW_WORDS
         if contradicted(self.text, [place.quote.text for place in self.places]):
             return Unsupported.OPPOSITE
-        is_users = any(place.speaker is Trust.USER for place in self.places) or self._is_said_by(Trust.USER)
-        return None if is_users or not words().says("wishes", self.text) else Unsupported.NOT_WISHED
+        if words().says("wishes", self.text) and not self._is_users():
+            return Unsupported.NOT_WISHED
+        return None
+
+    def _is_users(self) -> bool:
+        is_quoted = any(place.speaker is Trust.USER for place in self.places)
+        return is_quoted or self._share_of(Trust.USER) >= _OWN_WORDS
 
     def literal_turns(self) -> Sequence[int] | Unsupported:
         """Return the turns, beside the cited ones, that have literals of the fact; or an objection."""
@@ -213,13 +218,13 @@ class _Evidence:
     def trust(self) -> Trust:
         """Return the trust in the quotes' speaker; of several, in the most trusted one who says enough of it."""
         speakers = {place.speaker for place in self.places}
-        ranked = (trust for trust in Trust if trust in speakers and self._is_said_by(trust))
+        enough = _OWN_WORDS if len(speakers) > 1 else _OWN_WORDS / 2
+        ranked = (trust for trust in Trust if trust in speakers and self._share_of(trust) >= enough)
         return next(ranked, _least_trusted({*speakers, Trust.ASSISTANT} if Trust.USER in speakers else speakers))
 
-    def _is_said_by(self, trust: Trust) -> bool:
-        segments = (each for each in self.session.segments(self.turns) if speaker(each) is trust)
-        said = frozenset[str]().union(*(each.content for each in segments))
-        return self.claim.share_in(said) >= _OWN_WORDS
+    def _share_of(self, speaker_: Trust) -> float:
+        segments = (each for each in self.session.segments(self.turns) if speaker(each) is speaker_)
+        return self.claim.share_in(frozenset[str]().union(*(each.content for each in segments)))
 
 
 def contradicted(text: str, quotes: Sequence[str]) -> bool:

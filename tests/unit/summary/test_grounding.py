@@ -3,15 +3,16 @@
 from dataclasses import replace
 
 import pytest
+from builders.quoting import quoting
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, Decision, Segment, SummaryInput
+from nous.summary.llm.evidence import Unsupported
 from nous.summary.llm.grounding import LONGEST, Dropped, Grounded, grounded
+from nous.summary.llm.source_index import SourceIndex
 
-CANARY = "quillfeather"
 PROMPT = """Write what stays true and useful after the session, in sentences that stand alone.
-Key points are lessons that somebody else would profit from, never mere events of the session.
-Example: The quillfeather gateway listens on port 47113 behind a brass lantern proxy.
+Key points are lessons that a later reader would profit from, never mere events of the session.
 """
 SAID = (
     Segment("[User] The import of prices takes 9,017 rows; please keep it under 3.5 s on Python 3.11.", "User", 1),
@@ -28,8 +29,10 @@ SAID = (
 def held(
     *facts: CandidateFact | str, said: tuple[Segment, ...] = SAID, decisions: tuple[Decision, ...] = ()
 ) -> Grounded:
-    candidates = [fact if isinstance(fact, CandidateFact) else CandidateFact(text=fact) for fact in facts]
-    return grounded(candidates, SummaryInput(windows=(said,), decisions=decisions), canary=CANARY, prompt=PROMPT)
+    """What is kept of *facts* if a careful model quotes the turns that they cite."""
+    session = SourceIndex(SummaryInput(windows=(said,), decisions=decisions))
+    candidates = [each if isinstance(each, CandidateFact) else CandidateFact(text=each) for each in facts]
+    return grounded([quoting(each, session) for each in candidates], session, prompt=PROMPT)
 
 
 def fact(text: str, *turns: int, category: Category = Category.TECHNICAL) -> CandidateFact:
