@@ -34,6 +34,7 @@ from nous.summary.heuristic.outcome import contradiction
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.statements import verdicts
 from nous.summary.heuristic.summarize import summarize
+from nous.summary.llm.prompt import heading
 from nous.summary.llm.vetting import UNTITLED, QuoteVetting
 from nous.transcript.model import Kind, Transcript
 
@@ -162,14 +163,13 @@ class _Session:
     def _heading(self) -> str:
         event, header = self.event, self.transcript.header
         ended = _ended_at(event, self.transcript)
-        named = {
-            "date": f"{ended:%Y-%m-%d}",
-            "agent": event.agent_id if event.agent_id != _DEFAULT else self.transcript.format,
-            "directory": event.cwd or header.cwd,
-            "project": event.scope.project if event.scope.project != _DEFAULT else None,
-            "branch": header.git_branch,
-        }
-        return "[Session] " + ", ".join(f"{name}: {value}" for name, value in named.items() if value)
+        return heading(
+            date=f"{ended:%Y-%m-%d}",
+            agent=event.agent_id if event.agent_id != _DEFAULT else self.transcript.format,
+            directory=event.cwd or header.cwd,
+            project=event.scope.project if event.scope.project != _DEFAULT else None,
+            branch=header.git_branch,
+        )
 
     def by_itself(self, *, made_do: str | None = None) -> Episode:
         """Return the extractive episode; *made_do* says why there is none by a model."""

@@ -8,7 +8,6 @@ summaries are, how many sessions have a lesson, and the CPU time of `summarize` 
 
 import json
 import sys
-import tempfile
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,10 +17,9 @@ from time import process_time
 from typing import Any
 
 from common.measure import DATA
+from common.sessions import session_of
 
 from nous.summary.heuristic.summarize import Extracted, summarize
-from nous.transcript import read_transcript
-from nous.transcript.model import Transcript
 
 TITLE_WORDS, SUMMARY_WORDS = (5, 10), (100, 150)
 
@@ -35,7 +33,7 @@ def main(chosen: Namespace) -> None:
         return
     gold: list[Gold] = [json.loads(line) for line in gold_file.read_text().splitlines() if line.strip()]
     began = process_time()
-    transcripts = [_read(chosen.data, row["file"]) for row in gold]
+    transcripts = [session_of(chosen.data, row["file"]) for row in gold]
     read = process_time()
     found = [summarize(transcript) for transcript in transcripts]
     done = process_time()
@@ -49,19 +47,6 @@ def main(chosen: Namespace) -> None:
 
 def _serves(row: Gold) -> bool:
     return "openai_chat" in row["file"]
-
-
-def _read(folder: Path, name: str) -> Transcript:
-    """Read a file of *folder*, packed or not; of a file of many, the run behind the `#`."""
-    path, _, number = name.partition("#")
-    file = folder / path
-    if not number:
-        return read_transcript(file if file.exists() else file.with_name(f"{file.name}.gz"))
-    lines = file.read_text("utf-8").splitlines()
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as one:
-        one.write(json.dumps(json.loads(lines[int(number)])["messages"]))
-        one.flush()
-        return read_transcript(one.name)
 
 
 def _judged(name: str, pairs: Sequence[tuple[Gold, Extracted]]) -> Iterator[str]:

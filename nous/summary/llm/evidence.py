@@ -187,7 +187,7 @@ class _Evidence:
         """Return whether a literal that no quote has belongs to the fact, and not in the place of another one."""
         near, share = fit
         if literal.kind == "number":
-            is_free = literal.text in self._dated or not self._beside(literal)
+            is_free = literal.text in self._names or not self._beside(literal)
             return is_free or (near > 0 and share >= _SAME_THING)
         fact = SourceTurn(self.text)
         rivals = (
@@ -203,9 +203,9 @@ class _Evidence:
         return frozenset[str]().union(*SourceTurn(self.text).around_literal(literal, _BESIDE))
 
     @cached_property
-    def _dated(self) -> frozenset[str]:
-        """Return the numbers of its dates, which tell nothing of what is beside them."""
-        return frozenset(literal.text for date in _DATE.findall(self.text) for literal in literals_in(date))
+    def _names(self) -> frozenset[str]:
+        """Return the numbers of its dates and references: they count nothing, and may stand anywhere."""
+        return frozenset(literal.text for named in _NAMING.findall(self.text) for literal in literals_in(named))
 
     @cached_property
     def claim(self) -> CitedStatement:
@@ -241,7 +241,7 @@ def contradicted(text: str, quotes: Sequence[str]) -> bool:
     return bool(quotes) and all(opposed(read(text), read(quote)) for quote in quotes)
 
 
-_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_NAMING = re.compile(r"\b\d{4}-\d\d-\d\d\b|#\d+\b")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
 _WORD = re.compile(r"[^\W\d_]+'t\b|\w[\w'./-]*\w|\w")
 _DENIES_ALL = re.compile(r"\bit is not (?:the case|true) that\b", re.IGNORECASE)

@@ -100,6 +100,11 @@ def _numbered(segments: Sequence[Segment]) -> Iterator[str]:
         yield segment.text
 
 
+def heading(**named: str | None) -> str:
+    """Return the first line that a model sees of a session: what is known of where and when it was."""
+    return f"[Session] {', '.join(f'{name}: {value}' for name, value in named.items() if value)}"
+
+
 def decisions_block(decisions: Sequence[Decision]) -> str:
     """Return the session's decisions, one per line, the latest if there are many; may be empty."""
     if not decisions:

@@ -7,7 +7,6 @@ from builders.quoting import quoting
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, Decision, Segment, SummaryInput
-from nous.summary.llm.evidence import Unsupported
 from nous.summary.llm.grounding import LONGEST, Dropped, Grounded, grounded
 from nous.summary.llm.source_index import SourceIndex
 
