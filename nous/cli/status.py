@@ -34,6 +34,7 @@ Report = Mapping[str, Any]
 _ANSWERS = ("answered", "remembered", "asked_again")
 _CALLS = ("calls", *_ANSWERS, "tokens_in", "tokens_out")
 _OFF = ("off_title", "off_summary", "off_rationale")
+_OF_FACTS = "facts "
 _SESSION_KEEPER = "session-keeper"
 _MOST_ROWS = 20_000
 
@@ -146,7 +147,8 @@ def model_report(container: Container) -> dict[str, Any]:
     """Return the model metrics as `nous status --json` shows them.
 
     A call fails with timeout, transport, quota or other. parse counts unusable answers, not calls. `off_*` count
-    titles, summaries and rationales that do not have the requested size.
+    titles, summaries and rationales that do not have the requested size. `facts` counts the facts of its answers that
+    were kept, and the dropped ones by reason.
     """
     stores, settings = container.llm_stores, container.settings
     llm = container.llm if settings.background_model or settings.summary.anchored_prompt else None
@@ -158,6 +160,10 @@ def model_report(container: Container) -> dict[str, Any]:
         "prompt": summarizer.prompt.version if summarizer else None,
         "calls": {
             model: {name: counts.get(counter, 0) for name, counter in counters.items()}
+            for model, counts in stores.counters.counts().items()
+        },
+        "facts": {
+            model: {name.removeprefix(_OF_FACTS): n for name, n in counts.items() if name.startswith(_OF_FACTS)}
             for model, counts in stores.counters.counts().items()
         },
         "out": {
@@ -217,12 +223,18 @@ def sections(report: Report) -> Iterator[str]:
     streams = [each for each in report["streams"] if each["length"] or each["waiting"] != 0 or each["pending"]]
     queues = [each for each in report["queues"] if any(each[name] for name in _OF_QUEUES)]
     calls = [{**row, "model": name} for name, row in report["model"]["calls"].items()]
+    fates = [
+        {"facts": count, "fate": fate, "model": model}
+        for model, counts in report["model"]["facts"].items()
+        for fate, count in counts.items()
+    ]
     for rows, columns in (
         (reasons, ("worker", "skipped", "because")),
         (streams, {"type": "stream", "lane": "priority", **_same("length", "waiting", "pending"), "group": "for"}),
         (queues, {**_same(*_OF_QUEUES), "name": "queue: attempts, as RQ remembers them"}),
         (report["workers"], {**_same("state", "pid", "queues"), "name": "process"}),
         (calls, (*_CALLS, *FAILURES, "model")),
+        (fates, {**_same("facts"), "fate": "kept, or dropped because", "model": "model"}),
         (report["model"]["tokens_today"] if report["model"]["daily_tokens"] else (), ("spent", "reserved", "scope")),
     ):
         if rows:
@@ -340,6 +352,8 @@ def _of_models(container: Container) -> Iterator[_Sample]:
         for failure in Failure:
             labels = {"model": model, "failure": str(failure)}
             yield "nous_model_failures_total", counts.get(f"failed_{failure}", 0), labels
+        for name in (each for each in counts if each.startswith(_OF_FACTS)):
+            yield "nous_model_facts_total", counts[name], {"model": model, "fate": name.removeprefix(_OF_FACTS)}
         for name, kind in (("tokens_in", "read"), ("tokens_out", "written")):
             yield "nous_model_tokens_total", counts.get(name, 0), {"model": model, "kind": kind}
     for model, pause in container.llm_stores.circuits.current().items():

@@ -130,7 +130,8 @@ class LlmSummarizer:
             dropped.update(told.dropped)
             apart += sound.quarantined
             counts.update(f"off_{name}" for name in response.off_size(answer.value.summary))
-            counts.update({"facts_kept": len(sound.facts), "facts_dropped": sum(dict(sound.dropped).values())})
+            counts.update({"facts kept": len(sound.facts)})
+            counts.update({f"facts {reason}": count for reason, count in sound.dropped})
             windows.append(WindowSummary(told.summary, sound.facts, segments))
         summary, facts = merged(windows)
         self.counters.count(self.model.id, **{name: count for name, count in counts.items() if count})

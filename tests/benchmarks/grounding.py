@@ -49,8 +49,8 @@ _AFFIRMED = {"never": "always", "no longer": "still", "without": "with"}
 _PAIRS = """enabled/disabled enable/disable passes/fails passed/failed pass/fail adds/removes added/removed add/remove
 before/after always/never allows/forbids allowed/forbidden more/less first/last starts/stops started/stopped
 with/without open/closed true/false local/remote reads/writes required/optional increases/decreases old/new
-success/failure accepts/rejects accepted/rejected wants/refuses prefers/avoids keeps/deletes kept/deleted includes/excludes only/also
-uses/avoids needs/forbids approved/rejected works/fails"""
+success/failure accepts/rejects accepted/rejected wants/refuses prefers/avoids keeps/deletes kept/deleted
+includes/excludes only/also uses/avoids needs/forbids approved/rejected works/fails"""
 _OPPOSITES = {
     word: other for pair in _PAIRS.split() for one, two in [pair.split("/")] for word, other in ((one, two), (two, one))
 }

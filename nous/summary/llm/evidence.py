@@ -36,14 +36,11 @@ _LEAST = 0.4
 _OWN_WORDS = 0.4
 """Least share of a fact's words that one of several speakers says in the cited turns, to be its source."""
 
-_SAME_THING = 0.1
-"""Least share of a fact's words in the sentence of a number that no quote has."""
+_SAME_THING, _SAME_REFERENCE = 0.1, 0.25
+"""Least shares of a fact's words in the sentence of a number that no quote has, and of a reference such as `#12`."""
 
 _BESIDE, _AROUND = 4, 3
 """Characters around a literal in the fact, and around it in its source, that tell what it belongs to."""
-
-_MARGIN = 2
-"""Words by which another literal of a quote may fit better into a fact than the fact's own."""
 
 _BEFORE, _AFTER = 8, 4
 """Words before a word, and behind it, within which a negation may concern it."""
@@ -56,7 +53,7 @@ class Unsupported(StrEnum):
     NOT_QUOTED = "its quotes are not in the session"
     FEW_WORDS = "its turns do not say it"
     OPPOSITE = "its quotes say the opposite"
-    OTHER_THING = "its number or name belongs to something else"
+    OTHER_THING = "its number belongs to something else"
     NOT_SAID = "a number, path or name of it is not in the session"
     NOT_WISHED = "the user did not say so"
 
@@ -169,43 +166,27 @@ class _Evidence:
                 continue
             if not having:
                 return Unsupported.NOT_SAID
-            fits = {turn: self._fit(literal, self.session.turns[turn]) for turn in having}
-            best = max(fits, key=lambda turn: fits[turn])
-            if not self._belongs(literal, fits[best]):
-                return Unsupported.OTHER_THING
-            further += [] if cited else [best]
+            if literal.kind == "number":
+                shares = {turn: self._share_near(literal, self.session.turns[turn]) for turn in having}
+                having = sorted(having, key=lambda turn: -shares[turn])
+                if shares[having[0]] < _SAME_THING:
+                    return Unsupported.OTHER_THING
+            further += [] if cited else having[:1]
         return further
 
-    def _fit(self, literal: Literal, said: SourceTurn) -> tuple[int, float]:
-        """Return how many words beside a literal are around it in *said*, and the share of its sentence."""
-        beside = self._beside(literal)
-        near = max((len(beside & around) for around in said.around_literal(literal, _AROUND)), default=0)
-        share = max((self.claim.share_in(each.content) for each in said.sentences if each.has(literal)), default=0.0)
-        return near, share
-
-    def _belongs(self, literal: Literal, fit: tuple[int, float]) -> bool:
-        """Return whether a literal that no quote has belongs to the fact, and not in the place of another one."""
-        near, share = fit
-        if literal.kind == "number":
-            is_free = literal.text in self._names or not self._beside(literal)
-            return is_free or (near > 0 and share >= _SAME_THING)
-        fact = SourceTurn(self.text)
-        rivals = (
-            len(self._beside(literal) & around)
-            for quote in self._quotes
-            for other in CitedStatement.of(quote.text).tokens
-            if other.kind != "number" and not fact.has(other)
-            for around in quote.around_literal(other, _AROUND)
-        )
-        return max(rivals, default=0) <= near + _MARGIN
-
-    def _beside(self, literal: Literal) -> frozenset[str]:
-        return frozenset[str]().union(*SourceTurn(self.text).around_literal(literal, _BESIDE))
+    def _share_near(self, number: Literal, said: SourceTurn) -> float:
+        """Return the share of the fact's words in the sentence of *number*; 0 if no word beside it is there, too."""
+        share = max((self.claim.share_in(each.content) for each in said.sentences if each.has(number)), default=0.0)
+        if number.text in self._dated or (f"#{number.text}" in self.text and share >= _SAME_REFERENCE):
+            return 1.0
+        beside = frozenset[str]().union(*SourceTurn(self.text).around_literal(number, _BESIDE))
+        is_near = not beside or any(beside & around for around in said.around_literal(number, _AROUND))
+        return share if is_near else 0.0
 
     @cached_property
-    def _names(self) -> frozenset[str]:
-        """Return the numbers of its dates and references: they count nothing, and may stand anywhere."""
-        return frozenset(literal.text for named in _NAMING.findall(self.text) for literal in literals_in(named))
+    def _dated(self) -> frozenset[str]:
+        """Return the numbers of its dates, which tell nothing of what is beside them."""
+        return frozenset(literal.text for date in _DATE.findall(self.text) for literal in literals_in(date))
 
     @cached_property
     def claim(self) -> CitedStatement:
@@ -241,7 +222,7 @@ def contradicted(text: str, quotes: Sequence[str]) -> bool:
     return bool(quotes) and all(opposed(read(text), read(quote)) for quote in quotes)
 
 
-_NAMING = re.compile(r"\b\d{4}-\d\d-\d\d\b|#\d+\b")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
 _WORD = re.compile(r"[^\W\d_]+'t\b|\w[\w'./-]*\w|\w")
 _DENIES_ALL = re.compile(r"\bit is not (?:the case|true) that\b", re.IGNORECASE)
