@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated
 from uuid import UUID, uuid5
 
 from annotated_types import Ge, Interval
@@ -124,7 +124,8 @@ class Tokens:
         return self.input + self.output
 
 
-class Quote(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Quote:
     """Words of a turn that show a fact, as they stand there."""
 
     turn: Turn

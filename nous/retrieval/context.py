@@ -138,7 +138,8 @@ def _of_last_session(notes: ContextNotes) -> Iterator[str]:
         verb = "ended" if episode.started_at else "was published"
         title = _harmless(episode.summary.title) or episode.session_id
         yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {_line(title)}"
-        yield f"It is {episode.summary.outcome}: {_harmless(episode.summary.outcome_rationale)}"
+        doubt = "" if episode.is_sure else f" (unsure: {episode.contradiction or 'the record does not show it'})"
+        yield f"It is {episode.summary.outcome}: {_harmless(episode.summary.outcome_rationale + doubt)}"
         yield _harmless(episode.summary.summary)
         told = (each for each in episode.summary.still_open if _is_harmless(each))
         yield from (f"- still open: {_line(each)}" for each in told)

@@ -26,6 +26,7 @@ from nous.summary.llm.source_index import (
     speaker,
     squeezed,
     stem_of,
+    without_label,
 )
 from nous.text.injection import is_english
 from nous.text.language import words
@@ -70,7 +71,7 @@ class Place(NamedTuple):
 def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
     """Yield the place of each quote that the session has, in the cited turn or else in another one."""
     for quote in quotes:
-        wanted = squeezed(quote.text)
+        wanted = squeezed(without_label(quote.text))
         order = sorted(session.turns, key=lambda turn: abs(turn - quote.turn))
         turn = next((turn for turn in order if wanted and wanted in session.turns[turn].squeezed), None)
         if turn is None:
@@ -79,7 +80,7 @@ def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
         whole = next((each for each in segments if wanted in each.squeezed), None)
         by = speaker(whole) if whole else _least_trusted(map(speaker, segments))
         said = whole or session.turns[turn]
-        yield Place(quote._replace(turn=turn), by, said.around(wanted), said.around(wanted, beside=1))
+        yield Place(replace(quote, turn=turn), by, said.around(wanted), said.around(wanted, beside=1))
 
 
 def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:

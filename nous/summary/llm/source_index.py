@@ -158,6 +158,7 @@ def _ungrouped(number: re.Match[str]) -> str:
 
 
 _DECISION = "Decision"
+_OMITS = "[..."  # begins a mark of what an excerpt leaves out, which says nothing of the session
 BRIEF = "Brief"
 """Role of a long message without any mark of a page: it counts as one, but also for what the session is about."""
 
@@ -298,7 +299,7 @@ class SourceIndex:
         for turn, text, role in chain(shown, decided):
             segments[turn] += _by_author(text, role)
             texts[turn].append(text)
-        shown_beside = (one.text for one in summary_input.segments if not one.turn)
+        shown_beside = (one.text for one in summary_input.segments if not one.turn and not one.text.startswith(_OMITS))
         told = (one.description for one in summary_input.decisions if not one.turns)
         self._beside = "\n".join((summary_input.heading, *shown_beside, *told))
         self._segments = dict(segments)
