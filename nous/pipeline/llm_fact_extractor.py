@@ -58,6 +58,7 @@ class LlmFactExtractor:
             return self.by_itself(summary, summary_input)
         sure = [fact for fact in said.value if fact.confidence >= LEAST_SURE]
         sound = grounded(sure, session, prompt=self.prompt.system)
+        self.counters.count(self.model.id, **sound.counts)
         unsure = len(said.value) - len(sure)
         if unsure or sound.dropped or sound.quarantined:
             dropped = Counter(dict(sound.dropped)) + Counter(each.reason for each in sound.quarantined)

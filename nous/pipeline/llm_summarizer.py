@@ -130,11 +130,10 @@ class LlmSummarizer:
             dropped.update(told.dropped)
             apart += sound.quarantined
             counts.update(f"off_{name}" for name in response.off_size(answer.value.summary))
-            counts.update({"facts kept": len(sound.facts)})
-            counts.update({f"facts {reason}": count for reason, count in sound.dropped})
+            counts.update(sound.counts)
             windows.append(WindowSummary(told.summary, sound.facts, segments))
         summary, facts = merged(windows)
-        self.counters.count(self.model.id, **{name: count for name, count in counts.items() if count})
+        self.counters.count(self.model.id, **counts)
         if dropped:
             log.info("candidate_facts.dropped", model=self.model.id, dropped=dict(dropped))
         return SummaryResult(

@@ -41,6 +41,12 @@ class Grounded:
     dropped: tuple[tuple[str, int], ...] = ()
     quarantined: tuple[QuarantinedFact, ...] = ()
 
+    @property
+    def counts(self) -> Counter[str]:
+        """How many facts were kept, and dropped by reason, under the names of counters."""
+        fates = {"kept": len(self.facts), "kept apart": len(self.quarantined), **dict(self.dropped)}
+        return Counter({f"facts {fate}": count for fate, count in fates.items() if count})
+
 
 def grounded(facts: Iterable[CandidateFact], session: SourceIndex, *, prompt: str) -> Grounded:
     """Return the *facts* that *session* supports, without echoes of *prompt*. Idempotent."""
