@@ -4,6 +4,7 @@ Verdicts in their order:
 
 - The candidate has the text of a known fact: already known.
 - A near fact has equal content: already known.
+- A model says how the candidate stands to a known fact: already known, or that fact is superseded.
 - The candidate certainly updates a known fact: that fact is superseded.
 - A near fact says the same and more: already known. One that says the same and less: superseded. A classifier may find
   the same in other words, if no detail objects.
@@ -24,7 +25,18 @@ from nous.domain.fact import LinkKind
 from nous.knowledge.equivalence.compare import Difference, difference, has_literal, likelihood, texts, vetoed
 from nous.knowledge.equivalence.update import Update, update
 from nous.knowledge.statement import MOST_CONTRADICTED, IsLater, Namesakes, Neighbour, Statement
-from nous.knowledge.verdict import AlreadyKnown, Dedup, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
+from nous.knowledge.verdict import (
+    Adjudication,
+    AlreadyKnown,
+    Dedup,
+    LinkedTo,
+    NewFact,
+    Policy,
+    Relation,
+    Richer,
+    Supersedes,
+    Verdict,
+)
 
 SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"
@@ -36,6 +48,7 @@ MOST_COMPARED = 20_000
 This bounds how long a scope is busy. A duplicate behind so many unrelated facts with its very numbers is missed.
 """
 
+ASKED_FROM = 0.45  # minimum cosine of a known fact that a model is asked about
 LOOKED_AT_FROM = 0.50  # minimum cosine of a known fact that may be updated, with a calibrated embedder
 OFFERED_FROM = 0.60  # minimum cosine of a possible duplicate
 OFFERED = 0.27  # minimum likelihood of a possible duplicate
@@ -55,12 +68,13 @@ def verdicts(
     namesakes: Namesakes = MappingProxyType({}),
     *,
     is_later: IsLater = lambda _: False,
+    rulings: Mapping[UUID, Adjudication] = MappingProxyType({}),
 ) -> Iterator[Verdict]:
     """Yield possible verdicts on *statement*, best first.
 
     *neighbours* are the current facts near it, nearest first; *namesakes* are those with its subject. *is_later* says
-    which facts were stated after it: these may update it. The last verdict is `NewFact` or `LinkedTo`, except for equal
-    texts and for the policy that compares cosines alone.
+    which facts were stated after it: these may update it. *rulings* are a model's, by known fact. The last verdict is
+    `NewFact` or `LinkedTo`, except for equal texts and for the policy that compares cosines alone.
     """
     equal = next((near for near in neighbours if near.statement.form == statement.form), None)
     if equal:
@@ -72,7 +86,13 @@ def verdicts(
         case Dedup.COSINE:
             yield _by_cosine(neighbours, policy)
         case Dedup.GUARDED:
-            yield from _guarded(statement, neighbours, policy, namesakes, is_later)
+            found = _guarded(statement, neighbours, policy, namesakes, is_later)
+            near = {
+                each.fact_id: _Pair(statement, each.fact_id, each.statement, each.similarity) for each in neighbours
+            }
+            named = {each: _Pair(statement, each, other, None) for each, other in namesakes.items()}
+            ruled = {each: _ruled(pair, rulings[each]) for each, pair in (named | near).items() if each in rulings}
+            yield from _adjudicated(list(found), ruled, rulings) if ruled else found
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
@@ -82,9 +102,11 @@ def rewords(statement: Statement, other: Statement) -> bool:
 
 
 def floor(policy: Policy) -> float:
-    """Return the cosine below which a neighbor cannot affect `judge`."""
-    if policy.dedup is not Dedup.GUARDED:
-        return policy.threshold
+    """Return the cosine below which a neighbor cannot affect `verdicts`."""
+    return min(_compared_from(policy), ASKED_FROM) if policy.dedup is Dedup.GUARDED else policy.threshold
+
+
+def _compared_from(policy: Policy) -> float:
     return min(policy.near, policy.equal, policy.near if policy.one_sided is None else LOOKED_AT_FROM)
 
 
@@ -148,7 +170,7 @@ def _guarded(
 def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
     room = MOST_COMPARED
     for at, other in enumerate(neighbours):
-        if other.similarity < floor(policy):
+        if other.similarity < _compared_from(policy):
             return
         mine, theirs = statement.numbers - other.statement.numbers, other.statement.numbers - statement.numbers
         if at >= MOST_CONTRADICTED:
@@ -224,7 +246,47 @@ def _left_open(
 
 
 def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> LinkedTo:
-    is_open, cosine = kind is not LinkKind.RELATED or pair.found.is_open, pair.similarity
-    return LinkedTo(
-        fact_id=pair.fact_id, reason=reason, similarity=cosine, is_open=is_open, kind=kind, likelihood=likely
-    )
+    return LinkedTo(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, kind=kind, likelihood=likely)
+
+
+def _ruled(pair: _Pair, ruling: Adjudication) -> AlreadyKnown | Richer | Supersedes | LinkedTo:
+    """Apply a model's *ruling*; it merges no texts that differ in a detail alone."""
+    fact_id, cosine, objection = pair.fact_id, pair.similarity, pair.found.objection
+    match ruling.relation:
+        case Relation.DIFFERENT:
+            return _link(pair, f"not the same, says {ruling}", kind=LinkKind.RELATED)
+        case Relation.CORRECTS:
+            reason = f"one replaces the other, says {ruling}"
+            return Supersedes(fact_id=fact_id, reason=reason, similarity=cosine, is_ruled=True)
+        case _ if objection and _is_detail(pair.found):
+            return _link(pair, f"the same, says {ruling}; but {objection}", kind=LinkKind.DUPLICATE)
+        case Relation.MORE:
+            reason = f"the same and more, says {ruling}"
+            return Richer(fact_id=fact_id, reason=reason, similarity=cosine, is_ruled=True)
+        case Relation.SAME | Relation.LESS as relation:
+            is_less = relation is Relation.LESS
+            reason = f"{'less than is known' if is_less else 'the same'}, says {ruling}"
+            return AlreadyKnown(fact_id=fact_id, reason=reason, similarity=cosine, is_less=is_less, is_ruled=True)
+
+
+def _adjudicated(
+    found: Sequence[Verdict], ruled: Mapping[UUID, Verdict], rulings: Mapping[UUID, Adjudication]
+) -> Iterator[Verdict]:
+    """Yield what has equal content, what a model has *ruled*, and what that leaves of the verdicts *found*."""
+    *sure, last = found
+    equal = [each for each in sure if each.reason == SAME_SENSE]
+    yield from equal
+    relations = sorted(ruled, key=lambda each: list(Relation).index(rulings[each].relation))
+    yield from (ruled[each] for each in relations if not isinstance(ruled[each], LinkedTo))
+    stated = {each for each in ruled if rulings[each].relation is not Relation.DIFFERENT or rulings[each].why}
+    others = [each for each in sure[len(equal) :] if not isinstance(each, NewFact)]
+    yield from (each for each in others if each.fact_id not in stated)
+    overruled = stated & {each.fact_id for each in others}
+    links = [each for each in map(ruled.__getitem__, relations) if isinstance(each, LinkedTo)]
+    for link in links:
+        if link.kind is LinkKind.DUPLICATE or link.fact_id in overruled:
+            yield link
+    if isinstance(last, LinkedTo) and last.fact_id in ruled:
+        reason = f"{last.reason}; {ruled[last.fact_id].reason}"
+        last = LinkedTo(fact_id=last.fact_id, reason=reason, similarity=last.similarity)
+    yield last

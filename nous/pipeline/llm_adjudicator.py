@@ -1,30 +1,35 @@
-"""Ask an LLM how the two facts of each ambiguous pair relate, and return its rulings."""
+"""Ask an LLM how new facts stand to the known ones that they may repeat or replace."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
+from uuid import UUID
 
 import structlog
 
 from nous.domain.errors import BadInput, NousError
+from nous.domain.fact import Fact, Source
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import Segment
-from nous.knowledge.verdict import Adjudication, AmbiguousPair, Relation, Rulings
+from nous.knowledge.verdict import Adjudication, Relation, Rulings, UncertainFact
 from nous.llm.base import Model, Question
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import ask
 from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.summary.llm.prompt import PromptTemplate, fenced
 
-MOST = 20
+MOST_SENT = 24_000
+"""The most characters of facts in a question; the nearest pairs come first."""
+
 LONGEST = 1_000
-"""The most characters of a statement that is sent: a cut one could not be judged, and the question stays small."""
+"""The most characters of a text that is sent: a cut one could not be judged."""
 
 LONGEST_REASON = 200
-_NUMBERS = {str(number): number for number in range(1, MOST + 1)}
 _NAME = "ruling"
 _SCHEMA: Mapping[str, Any] = json.loads((files("nous.summary.llm") / "prompts" / "ruling.json").read_text("utf-8"))
 
@@ -33,65 +38,106 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmAdjudicator:
-    """`Adjudicator` that asks a model once about all open pairs; those left open stay linked."""
+    """`Adjudicator` that asks a model once about all uncertain facts of an episode."""
 
     model: Model
     prompt: PromptTemplate
     counters: UsageCounters
 
-    def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
-        """Return adjudications for the first `MOST` of *doubts*, without unclear ones."""
-        pairs = _pairs(doubts)
-        if not pairs:
+    def adjudicate(self, facts: Sequence[UncertainFact], *, matter: CacheSubject) -> Rulings:
+        """Return adjudications of the pairs that are sent; a pair that the answer leaves out is different."""
+        sheet = _sheet(facts)
+        if not sheet.pairs:
             return {}
-        by = f"{self.model.id} with {self.prompt.version}"
         question = Question(
             matter=matter,
             system=self.prompt.system,
-            user=self.prompt.filled(pairs=_pairs_block(pairs)),
+            user=self.prompt.filled(project=json.dumps(matter.scope.project), pairs=sheet.block),
             name=_NAME,
             schema=_SCHEMA,
             most_tokens=self.prompt.most_tokens,
         )
+        read = partial(_read, pairs=sheet.pairs, by=f"{self.model.id} with {self.prompt.version}")
         try:
-            adjudications = ask(self.model, question, partial(_read, by=by), counters=self.counters).value
+            return ask(self.model, question, read, counters=self.counters).value
         except NousError as error:
-            log.warning("adjudication.failed", model=self.model.id, pairs=len(pairs), reason=str(error))
+            log.warning("adjudication.failed", model=self.model.id, pairs=len(sheet.pairs), reason=str(error))
             return {}
-        numbered = enumerate(pairs, start=1)
-        return {
-            (doubt.form, doubt.fact_id): adjudications[number] for number, doubt in numbered if number in adjudications
+
+
+class _Sheet(NamedTuple):
+    """The facts of a question as text, and the pairs asked about: the ids by the numbers in the text."""
+
+    block: str
+    pairs: Mapping[tuple[int, int], tuple[UUID, UUID]]
+
+
+def _sheet(facts: Sequence[UncertainFact]) -> _Sheet:
+    """Choose the nearest pairs that fit; each fact is written once on either side."""
+    lines: dict[tuple[str, UUID], dict[str, Any]] = {}
+    pairs: dict[tuple[int, int], tuple[UUID, UUID]] = {}
+    count, room, left_out = Counter[str](), MOST_SENT, 0
+    each = ((cosine, fact, known) for fact, others in facts for known, cosine in others)
+    for _, fact, known in sorted(each, key=lambda pair: -pair[0]):
+        ends = {
+            ("new", fact.id): _line(fact, fact.source, fact.source.said_at or fact.learned_at),
+            ("known", known.fact.id): _line(known.fact, known.latest, known.said_at),
         }
+        size = sum(len(json.dumps(line, ensure_ascii=False)) for key, line in ends.items() if key not in lines)
+        if size > room or max(len(fact.text), len(known.fact.text)) > LONGEST:
+            left_out += 1
+            continue
+        room -= size
+        for (side, fact_id), line in ends.items():
+            if (side, fact_id) not in lines:
+                count[side] += 1
+                lines[side, fact_id] = {side: count[side], **line}
+        new, other = (lines[key] for key in ends)
+        new.setdefault("compare", []).append(other["known"])
+        pairs[new["new"], other["known"]] = fact.id, known.fact.id
+    if left_out:
+        log.info("adjudication.shortened", pairs=len(pairs), left_out=left_out)
+    written = sorted(lines.items(), key=lambda line: line[0][0])  # known facts first
+    block = "\n".join(json.dumps(line, ensure_ascii=False) for _, line in written)
+    return _Sheet(fenced([Segment(block)], name="facts"), pairs)
 
 
-def _pairs(doubts: Sequence[AmbiguousPair]) -> Sequence[AmbiguousPair]:
-    each = {(doubt.form, doubt.fact_id): doubt for doubt in doubts}
-    return [doubt for doubt in each.values() if max(len(doubt.said), len(doubt.known)) <= LONGEST][:MOST]
+def _line(fact: Fact, source: Source, said_at: datetime) -> dict[str, Any]:
+    said = {"said": f"{said_at:%Y-%m-%d}", "session": source.session_id}
+    return {"text": fact.text, **({"subject": fact.subject} if fact.subject else {}), **said}
 
 
-def _pairs_block(pairs: Sequence[AmbiguousPair]) -> str:
-    lines = (
-        json.dumps({"pair": number, "new": pair.said, "known": pair.known}, ensure_ascii=False)
-        for number, pair in enumerate(pairs, start=1)
-    )
-    return fenced([Segment("\n".join(lines))], name="pairs")
-
-
-def _read(text: str, /, *, is_whole: bool, coerce: bool, by: str) -> Mapping[int, Adjudication]:
-    """Parse adjudications by pair number; a pair with two relations has none."""
+def _read(
+    text: str,
+    /,
+    *,
+    is_whole: bool,
+    coerce: bool,
+    pairs: Mapping[tuple[int, int], tuple[UUID, UUID]],
+    by: str,
+) -> Rulings:
+    """Parse adjudications; a pair with two relations, or with an unknown one, has none."""
     del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
-    pairs = object_in(summary_in(text)).get("pairs")
-    if not isinstance(pairs, list):
-        raise BadInput('The answer has no list "pairs"; write one entry for each pair.')
-    found = list(_adjudications(cast("list[object]", pairs), by))
-    numbers = [number for number, _ in {(number, adjudication.relation) for number, adjudication in found}]
-    return {number: adjudication for number, adjudication in found if numbers.count(number) == 1}
+    entries = object_in(summary_in(text)).get("pairs")
+    if not isinstance(entries, list):
+        raise BadInput('The answer has no list "pairs"; write one, empty if all pairs are different.')
+    found: dict[tuple[int, int], dict[str, Adjudication | None]] = {}
+    for pair, relation, why in _entries(cast("list[object]", entries)):
+        ruling = Adjudication(Relation(relation), by, why) if relation in set(Relation) else None
+        found.setdefault(pair, {})[relation] = ruling
+    rulings: dict[UUID, dict[UUID, Adjudication]] = {}
+    for pair, (fact_id, known_id) in pairs.items():
+        stated = list(found.get(pair, {"": Adjudication(Relation.DIFFERENT, by)}).values())
+        if len(stated) == 1 and stated[0]:
+            rulings.setdefault(fact_id, {})[known_id] = stated[0]
+    return rulings
 
 
-def _adjudications(entries: Sequence[object], by: str) -> Iterator[tuple[int, Adjudication]]:
+def _entries(entries: Sequence[object]) -> Iterator[tuple[tuple[int, int], str, str]]:
+    """Yield the numbers of each pair, its relation and the reason."""
     for entry in entries:
         fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
-        number, relation = str(fields.get("pair")).strip(), str(fields.get("relation")).strip().casefold()
-        if number in _NUMBERS and relation in set(Relation):
+        new, known = (str(fields.get(side)).strip() for side in ("new", "known"))
+        if new.isdecimal() and known.isdecimal() and max(len(new), len(known)) < 5:
             why = " ".join(str(fields.get("reason") or "").split())[:LONGEST_REASON]
-            yield _NUMBERS[number], Adjudication(Relation(relation), by, why)
+            yield (int(new), int(known)), str(fields.get("relation")).strip().casefold(), why
