@@ -86,12 +86,12 @@ def verdicts(
         case Dedup.COSINE:
             yield _by_cosine(neighbours, policy)
         case Dedup.GUARDED:
-            found = _guarded(statement, neighbours, policy, namesakes, is_later)
-            near = {
-                each.fact_id: _Pair(statement, each.fact_id, each.statement, each.similarity) for each in neighbours
+            every = {each: _Pair(statement, each, other, None) for each, other in namesakes.items()}
+            every |= {
+                near.fact_id: _Pair(statement, near.fact_id, near.statement, near.similarity) for near in neighbours
             }
-            named = {each: _Pair(statement, each, other, None) for each, other in namesakes.items()}
-            ruled = {each: _ruled(pair, rulings[each]) for each, pair in (named | near).items() if each in rulings}
+            found = _guarded(statement, neighbours, policy, [every[each] for each in namesakes], is_later)
+            ruled = [_ruled(every[each], said) for each, said in rulings.items() if each in every]
             yield from _adjudicated(list(found), ruled, rulings) if ruled else found
 
 
@@ -141,17 +141,13 @@ class _Pair:
 
 
 def _guarded(
-    statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes, is_later: IsLater
+    statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Sequence[_Pair], is_later: IsLater
 ) -> Iterator[Verdict]:
     pairs = list(_compared(statement, neighbours, policy))
     equal = [pair for pair in pairs if pair.found.is_equal and (pair.similarity or 0) >= min(policy.near, policy.equal)]
     yield from (AlreadyKnown(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
-    similarities = {each.fact_id: each.similarity for each in neighbours}
-    named = [
-        _Pair(statement, fact_id, other, similarities.get(fact_id))
-        for fact_id, other in namesakes.items()
-        if fact_id not in {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
-    ]
+    nearest = {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
+    named = [pair for pair in namesakes if pair.fact_id not in nearest]
     updates = [
         (pair, found)
         for pair in (*pairs[:MOST_CONTRADICTED], *named)
@@ -270,23 +266,22 @@ def _ruled(pair: _Pair, ruling: Adjudication) -> AlreadyKnown | Richer | Superse
 
 
 def _adjudicated(
-    found: Sequence[Verdict], ruled: Mapping[UUID, Verdict], rulings: Mapping[UUID, Adjudication]
+    found: Sequence[Verdict],
+    ruled: Sequence[AlreadyKnown | Richer | Supersedes | LinkedTo],
+    rulings: Mapping[UUID, Adjudication],
 ) -> Iterator[Verdict]:
     """Yield what has equal content, what a model has *ruled*, and what that leaves of the verdicts *found*."""
     *sure, last = found
     equal = [each for each in sure if each.reason == SAME_SENSE]
+    others = [each for each in sure if not isinstance(each, NewFact) and each not in equal]
+    overruled = {each.fact_id for each in others if each.fact_id in rulings and rulings[each.fact_id].is_stated}
     yield from equal
-    relations = sorted(ruled, key=lambda each: list(Relation).index(rulings[each].relation))
-    yield from (ruled[each] for each in relations if not isinstance(ruled[each], LinkedTo))
-    stated = {each for each in ruled if rulings[each].relation is not Relation.DIFFERENT or rulings[each].why}
-    others = [each for each in sure[len(equal) :] if not isinstance(each, NewFact)]
-    yield from (each for each in others if each.fact_id not in stated)
-    overruled = stated & {each.fact_id for each in others}
-    links = [each for each in map(ruled.__getitem__, relations) if isinstance(each, LinkedTo)]
-    for link in links:
-        if link.kind is LinkKind.DUPLICATE or link.fact_id in overruled:
-            yield link
-    if isinstance(last, LinkedTo) and last.fact_id in ruled:
-        reason = f"{last.reason}; {ruled[last.fact_id].reason}"
+    for kind in (AlreadyKnown, Richer, Supersedes):
+        yield from (each for each in ruled if isinstance(each, kind))
+    yield from (each for each in others if each.fact_id not in overruled)
+    links = {each.fact_id: each for each in ruled if isinstance(each, LinkedTo)}
+    yield from (each for each in links.values() if each.kind is LinkKind.DUPLICATE or each.fact_id in overruled)
+    if isinstance(last, LinkedTo) and last.fact_id in links:
+        reason = f"{last.reason}; {links[last.fact_id].reason}"
         last = LinkedTo(fact_id=last.fact_id, reason=reason, similarity=last.similarity)
     yield last

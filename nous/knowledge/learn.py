@@ -106,7 +106,7 @@ def _further(
     rulings: Mapping[UUID, Adjudication] = MappingProxyType({}),
 ) -> Iterator[FactDecision]:
     """Yield decisions on the other facts that an update or a ruling supersedes; add them to *known*."""
-    is_update = isinstance(decision.verdict, Supersedes) or bool(rulings)
+    is_update = isinstance(decision.verdict, Supersedes) or any(said.is_stated for said in rulings.values())
     while is_update and (fact := known[decision.fact.id]).is_current:
         near = [] if vector is None else known.near(vector, floor(policy))
         verdict = corrected(fact, near, known, policy, rulings=rulings)
@@ -155,9 +155,11 @@ class _Case:
         if is_certain or self.context.policy.dedup is not Dedup.GUARDED:
             return
         near = {each.fact_id: each.similarity for each in self.near if each.similarity >= ASKED_FROM}
-        asked = dict.fromkeys([*islice(near, MOST_ASKED), *self.namesakes])
-        if asked:
-            yield UncertainFact(self.claim.fact, [(self.known[each], near.get(each, 0.0)) for each in asked])
+        linked = decision.other_id
+        asked = dict.fromkeys([*([linked] if linked else []), *islice(near, MOST_ASKED), *self.namesakes])
+        known = [(self.known[each], near.get(each, 0.0)) for each in asked]
+        if known:
+            yield UncertainFact(self.claim.fact, known, linked)
 
     def decision(self) -> FactDecision:
         if self._is_repeated():
@@ -198,15 +200,9 @@ class _Case:
         return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
     def _by_sense(self) -> Verdict:
-        known, claim = self.known, self.claim
-        found = verdicts(
-            self.statement,
-            self.near,
-            self.context.policy,
-            self.namesakes,
-            is_later=known.is_later(claim.last),
-            rulings=self.rulings,
-        )
+        known, claim, policy = self.known, self.claim, self.context.policy
+        is_later, rulings = known.is_later(claim.last), self.rulings
+        found = verdicts(self.statement, self.near, policy, self.namesakes, is_later=is_later, rulings=rulings)
         match settled(found, claim, known):
             case NewFact() if self.vector is None:
                 return NewFact(reason=NOT_COMPARED)

@@ -95,6 +95,10 @@ class Adjudication(NamedTuple):
     by: str
     why: str = ""
 
+    @property
+    def is_stated(self) -> bool:
+        return self.relation is not Relation.DIFFERENT or bool(self.why)
+
     def __str__(self) -> str:
         return f"{self.by}: {self.why}" if self.why else self.by
 
@@ -102,11 +106,12 @@ class Adjudication(NamedTuple):
 class UncertainFact(NamedTuple):
     """A new fact that the texts alone do not decide on, and current facts that it may concern.
 
-    These come with their cosines, nearest first, then those that only share the subject, with 0.
+    These come with their cosines, or 0 if they only share the subject; *linked* is what the texts compare it with.
     """
 
     fact: Fact
     known: Sequence[tuple[KnownFact, float]]
+    linked: UUID | None = None
 
 
 Rulings = Mapping[UUID, Mapping[UUID, Adjudication]]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -69,32 +69,33 @@ class _Sheet(NamedTuple):
     """The facts of a question as text, and the pairs asked about: the ids by the numbers in the text."""
 
     block: str
-    pairs: Mapping[tuple[int, int], tuple[UUID, UUID]]
+    pairs: Mapping[tuple[str, str], tuple[UUID, UUID]]
 
 
 def _sheet(facts: Sequence[UncertainFact]) -> _Sheet:
     """Choose the nearest pairs that fit; each fact is written once on either side."""
     lines: dict[tuple[str, UUID], dict[str, Any]] = {}
-    pairs: dict[tuple[int, int], tuple[UUID, UUID]] = {}
+    pairs: dict[tuple[str, str], tuple[UUID, UUID]] = {}
     count, room, left_out = Counter[str](), MOST_SENT, 0
-    each = ((cosine, fact, known) for fact, others in facts for known, cosine in others)
-    for _, fact, known in sorted(each, key=lambda pair: -pair[0]):
+    each = ((cosine, fact, known, linked) for fact, others, linked in facts for known, cosine in others)
+    for _, fact, known, linked in sorted(each, key=lambda pair: -pair[0]):
         ends = {
             ("new", fact.id): _line(fact, fact.source, fact.source.said_at or fact.learned_at),
             ("known", known.fact.id): _line(known.fact, known.latest, known.said_at),
         }
-        size = sum(len(json.dumps(line, ensure_ascii=False)) for key, line in ends.items() if key not in lines)
+        added = {end: line for end, line in ends.items() if end not in lines}
+        size = sum(len(json.dumps(line, ensure_ascii=False)) for line in added.values())
         if size > room or max(len(fact.text), len(known.fact.text)) > LONGEST:
             left_out += 1
             continue
         room -= size
-        for (side, fact_id), line in ends.items():
-            if (side, fact_id) not in lines:
-                count[side] += 1
-                lines[side, fact_id] = {side: count[side], **line}
-        new, other = (lines[key] for key in ends)
+        for (side, fact_id), line in added.items():
+            count[side] += 1
+            lines[side, fact_id] = {side: count[side], **line}
+        new, other = (lines[end] for end in ends)
         new.setdefault("compare", []).append(other["known"])
-        pairs[new["new"], other["known"]] = fact.id, known.fact.id
+        new |= {"explain": other["known"]} if linked == known.fact.id else {}
+        pairs[str(new["new"]), str(other["known"])] = fact.id, known.fact.id
     if left_out:
         log.info("adjudication.shortened", pairs=len(pairs), left_out=left_out)
     written = sorted(lines.items(), key=lambda line: line[0][0])  # known facts first
@@ -108,36 +109,23 @@ def _line(fact: Fact, source: Source, said_at: datetime) -> dict[str, Any]:
 
 
 def _read(
-    text: str,
-    /,
-    *,
-    is_whole: bool,
-    coerce: bool,
-    pairs: Mapping[tuple[int, int], tuple[UUID, UUID]],
-    by: str,
+    text: str, /, *, is_whole: bool, coerce: bool, pairs: Mapping[tuple[str, str], tuple[UUID, UUID]], by: str
 ) -> Rulings:
-    """Parse adjudications; a pair with two relations, or with an unknown one, has none."""
+    """Parse adjudications; a pair with two relations has none."""
     del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
     entries = object_in(summary_in(text)).get("pairs")
     if not isinstance(entries, list):
         raise BadInput('The answer has no list "pairs"; write one, empty if all pairs are different.')
-    found: dict[tuple[int, int], dict[str, Adjudication | None]] = {}
-    for pair, relation, why in _entries(cast("list[object]", entries)):
-        ruling = Adjudication(Relation(relation), by, why) if relation in set(Relation) else None
-        found.setdefault(pair, {})[relation] = ruling
+    found: dict[tuple[str, str], dict[str, Adjudication]] = {}
+    for entry in cast("list[object]", entries):
+        fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
+        new, known, relation = (str(fields.get(name)).strip().casefold() for name in ("new", "known", "relation"))
+        if relation in set(Relation):
+            why = " ".join(str(fields.get("reason") or "").split())[:LONGEST_REASON]
+            found.setdefault((new, known), {})[relation] = Adjudication(Relation(relation), by, why)
     rulings: dict[UUID, dict[UUID, Adjudication]] = {}
     for pair, (fact_id, known_id) in pairs.items():
-        stated = list(found.get(pair, {"": Adjudication(Relation.DIFFERENT, by)}).values())
-        if len(stated) == 1 and stated[0]:
-            rulings.setdefault(fact_id, {})[known_id] = stated[0]
+        stated = found.get(pair) or {"": Adjudication(Relation.DIFFERENT, by)}
+        if len(stated) == 1:
+            rulings.setdefault(fact_id, {})[known_id] = next(iter(stated.values()))
     return rulings
-
-
-def _entries(entries: Sequence[object]) -> Iterator[tuple[tuple[int, int], str, str]]:
-    """Yield the numbers of each pair, its relation and the reason."""
-    for entry in entries:
-        fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
-        new, known = (str(fields.get(side)).strip() for side in ("new", "known"))
-        if new.isdecimal() and known.isdecimal() and max(len(new), len(known)) < 5:
-            why = " ".join(str(fields.get("reason") or "").split())[:LONGEST_REASON]
-            yield (int(new), int(known)), str(fields.get("relation")).strip().casefold(), why
