@@ -155,11 +155,10 @@ class _Case:
         if is_certain or self.context.policy.dedup is not Dedup.GUARDED:
             return
         near = {each.fact_id: each.similarity for each in self.near if each.similarity >= ASKED_FROM}
-        linked = decision.other_id
-        asked = dict.fromkeys([*([linked] if linked else []), *islice(near, MOST_ASKED), *self.namesakes])
-        known = [(self.known[each], near.get(each, 0.0)) for each in asked]
+        asked = [each for each in (decision.other_id, *islice(near, MOST_ASKED), *self.namesakes) if each]
+        known = [(self.known[each], near.get(each, 0.0)) for each in dict.fromkeys(asked)]
         if known:
-            yield UncertainFact(self.claim.fact, known, linked)
+            yield UncertainFact(self.claim.fact, known, decision.other_id)
 
     def decision(self) -> FactDecision:
         if self._is_repeated():
