@@ -29,6 +29,7 @@ from nous.knowledge.verdict import (
     Adjudication,
     AlreadyKnown,
     Dedup,
+    FactRulings,
     LinkedTo,
     NewFact,
     Policy,
@@ -68,7 +69,7 @@ def verdicts(
     namesakes: Namesakes = MappingProxyType({}),
     *,
     is_later: IsLater = lambda _: False,
-    rulings: Mapping[UUID, Adjudication] = MappingProxyType({}),
+    rulings: FactRulings = MappingProxyType({}),
 ) -> Iterator[Verdict]:
     """Yield possible verdicts on *statement*, best first.
 
@@ -87,9 +88,8 @@ def verdicts(
             yield _by_cosine(neighbours, policy)
         case Dedup.GUARDED:
             every = {each: _Pair(statement, each, other, None) for each, other in namesakes.items()}
-            every |= {
-                near.fact_id: _Pair(statement, near.fact_id, near.statement, near.similarity) for near in neighbours
-            }
+            wanted = (near for near in neighbours if near.fact_id in every or near.fact_id in rulings)
+            every |= {near.fact_id: _Pair(statement, near.fact_id, near.statement, near.similarity) for near in wanted}
             found = _guarded(statement, neighbours, policy, [every[each] for each in namesakes], is_later)
             ruled = [_ruled(every[each], said) for each, said in rulings.items() if each in every]
             yield from _adjudicated(list(found), ruled, rulings) if ruled else found
@@ -245,31 +245,24 @@ def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = No
     return LinkedTo(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, kind=kind, likelihood=likely)
 
 
-def _ruled(pair: _Pair, ruling: Adjudication) -> AlreadyKnown | Richer | Supersedes | LinkedTo:
+def _ruled(pair: _Pair, ruling: Adjudication) -> Verdict:
     """Apply a model's *ruling*; it merges no texts that differ in a detail alone."""
-    fact_id, cosine, objection = pair.fact_id, pair.similarity, pair.found.objection
+    fact_id, cosine, reason = pair.fact_id, pair.similarity, str(ruling)
     match ruling.relation:
         case Relation.DIFFERENT:
-            return _link(pair, f"not the same, says {ruling}", kind=LinkKind.RELATED)
+            return _link(pair, reason, kind=LinkKind.RELATED)
         case Relation.CORRECTS:
-            reason = f"one replaces the other, says {ruling}"
             return Supersedes(fact_id=fact_id, reason=reason, similarity=cosine, is_ruled=True)
-        case _ if objection and _is_detail(pair.found):
-            return _link(pair, f"the same, says {ruling}; but {objection}", kind=LinkKind.DUPLICATE)
+        case _ if pair.found.objection and _is_detail(pair.found):
+            return _link(pair, f"{reason}; but {pair.found.objection}", kind=LinkKind.DUPLICATE)
         case Relation.MORE:
-            reason = f"the same and more, says {ruling}"
             return Richer(fact_id=fact_id, reason=reason, similarity=cosine, is_ruled=True)
-        case Relation.SAME | Relation.LESS as relation:
-            is_less = relation is Relation.LESS
-            reason = f"{'less than is known' if is_less else 'the same'}, says {ruling}"
+        case Relation.SAME | Relation.LESS as found:
+            is_less = found is Relation.LESS
             return AlreadyKnown(fact_id=fact_id, reason=reason, similarity=cosine, is_less=is_less, is_ruled=True)
 
 
-def _adjudicated(
-    found: Sequence[Verdict],
-    ruled: Sequence[AlreadyKnown | Richer | Supersedes | LinkedTo],
-    rulings: Mapping[UUID, Adjudication],
-) -> Iterator[Verdict]:
+def _adjudicated(found: Sequence[Verdict], ruled: Sequence[Verdict], rulings: FactRulings) -> Iterator[Verdict]:
     """Yield what has equal content, what a model has *ruled*, and what that leaves of the verdicts *found*."""
     *sure, last = found
     equal = [each for each in sure if each.reason == SAME_SENSE]

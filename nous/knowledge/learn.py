@@ -1,11 +1,10 @@
 """Judge candidates and late-embedded facts against known facts; return fact-log rows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -41,7 +40,7 @@ from nous.knowledge.precedence import TrustedFact, corrected, is_vouched_for, se
 from nous.knowledge.settling import merged
 from nous.knowledge.statement import Namesakes, Neighbour, Statement
 from nous.knowledge.vector_scan import checked
-from nous.knowledge.verdict import Adjudication, Dedup, Policy, UncertainFact
+from nous.knowledge.verdict import Dedup, FactRulings, Policy, UncertainFact
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,25 +90,18 @@ def learn(
         fresh = {row.fact.id: vector for row in decision.rows if isinstance(row, Learned) and vector is not None}
         known.extend(decision.rows, fresh)
         taught |= fresh
-        decisions.append(decision)
-        decisions += _further(decision, vector, known, context.policy, at=context.at, rulings=case.rulings)
+        decisions += [decision, *_further(decision, vector, known, context.policy, context.at, case.rulings)]
     return LearnDecisions(decisions=tuple(decisions), uncertain=tuple(uncertain), vectors=taught)
 
 
 def _further(
-    decision: FactDecision,
-    vector: "Vector",
-    known: FactIndex,
-    policy: Policy,
-    *,
-    at: datetime,
-    rulings: Mapping[UUID, Adjudication] = MappingProxyType({}),
+    decision: FactDecision, vector: "Vector", known: FactIndex, policy: Policy, at: datetime, rulings: FactRulings
 ) -> Iterator[FactDecision]:
     """Yield decisions on the other facts that an update or a ruling supersedes; add them to *known*."""
     is_update = isinstance(decision.verdict, Supersedes) or any(said.is_stated for said in rulings.values())
     while is_update and (fact := known[decision.fact.id]).is_current:
         near = [] if vector is None else known.near(vector, floor(policy))
-        verdict = corrected(fact, near, known, policy, rulings=rulings)
+        verdict = corrected(fact, near, known, policy, rulings)
         if verdict is None:
             return
         alone = FactDecision(text=decision.text, source=decision.source, verdict=verdict, fact=fact.fact)
@@ -146,7 +138,7 @@ class _Case:
         return claimed(self.candidate, self.context)
 
     @property
-    def rulings(self) -> Mapping[UUID, Adjudication]:
+    def rulings(self) -> FactRulings:
         return self.context.adjudications.get(self.claim.fact.id, {})
 
     def uncertain(self, decision: FactDecision) -> Iterator[UncertainFact]:
@@ -247,7 +239,7 @@ def embed_late(
         fresh = {row.fact_id: vector for row in decision.rows if isinstance(row, Embedded)}
         known.extend(decision.rows, fresh)
         kept |= fresh
-        decisions += [decision, *_further(decision, vector, known, policy, at=at)]
+        decisions += [decision, *_further(decision, vector, known, policy, at, {})]
     return LearnDecisions(decisions=tuple(decisions), vectors=kept)
 
 

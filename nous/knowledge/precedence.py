@@ -1,10 +1,9 @@
 """Apply precedence rules (subject, trust): pick a verdict, build rows that supersede facts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, Self
-from uuid import UUID
 
 from nous.domain.episode import Trust
 from nous.domain.errors import BadInput
@@ -14,7 +13,7 @@ from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import verdicts
 from nous.knowledge.normalize import subject_form
 from nous.knowledge.statement import Neighbour, Statement
-from nous.knowledge.verdict import Adjudication, AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
+from nous.knowledge.verdict import AlreadyKnown, FactRulings, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
 
 
 class TrustedFact(NamedTuple):
@@ -65,12 +64,7 @@ def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
 
 
 def corrected(
-    fact: KnownFact,
-    near: Iterable[Neighbour],
-    known: FactIndex,
-    policy: Policy,
-    *,
-    rulings: Mapping[UUID, Adjudication],
+    fact: KnownFact, near: Iterable[Neighbour], known: FactIndex, policy: Policy, rulings: FactRulings
 ) -> Richer | Supersedes | None:
     """Return the verdict by which *fact* supersedes what it contradicts, or what a model says that it contains."""
     claim = TrustedFact.of(fact)

@@ -100,7 +100,7 @@ class Adjudication(NamedTuple):
         return self.relation is not Relation.DIFFERENT or bool(self.why)
 
     def __str__(self) -> str:
-        return f"{self.by}: {self.why}" if self.why else self.by
+        return f"{self.relation}, says {self.by}" + (f": {self.why}" if self.why else "")
 
 
 class UncertainFact(NamedTuple):
@@ -114,8 +114,8 @@ class UncertainFact(NamedTuple):
     linked: UUID | None = None
 
 
-Rulings = Mapping[UUID, Mapping[UUID, Adjudication]]
-"""Adjudications by the new fact, and by the fact that it was compared with."""
+FactRulings = Mapping[UUID, Adjudication]  # by known fact
+Rulings = Mapping[UUID, FactRulings]  # by new fact
 
 
 class Adjudicator(Protocol):

@@ -1,13 +1,12 @@
 """Ask an LLM how new facts stand to the known ones that they may repeat or replace."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from importlib.resources import files
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from uuid import UUID
 
 import structlog
@@ -26,11 +25,8 @@ from nous.summary.llm.prompt import PromptTemplate, fenced
 MOST_SENT = 24_000
 """The most characters of facts in a question; the nearest pairs come first."""
 
-LONGEST = 1_000
-"""The most characters of a text that is sent: a cut one could not be judged."""
-
 LONGEST_REASON = 200
-_NAME = "ruling"
+_Pairs = Mapping[tuple[str, str], tuple[UUID, UUID]]  # the ids of two facts, by their numbers in the question
 _SCHEMA: Mapping[str, Any] = json.loads((files("nous.summary.llm") / "prompts" / "ruling.json").read_text("utf-8"))
 
 log = structlog.get_logger(__name__)
@@ -46,52 +42,44 @@ class LlmAdjudicator:
 
     def adjudicate(self, facts: Sequence[UncertainFact], *, matter: CacheSubject) -> Rulings:
         """Return adjudications of the pairs that are sent; a pair that the answer leaves out is different."""
-        sheet = _sheet(facts)
-        if not sheet.pairs:
+        block, pairs = _sheet(facts)
+        if not pairs:
             return {}
         question = Question(
             matter=matter,
             system=self.prompt.system,
-            user=self.prompt.filled(project=json.dumps(matter.scope.project), pairs=sheet.block),
-            name=_NAME,
+            user=self.prompt.filled(project=json.dumps(matter.scope.project), pairs=block),
+            name="ruling",
             schema=_SCHEMA,
             most_tokens=self.prompt.most_tokens,
         )
-        read = partial(_read, pairs=sheet.pairs, by=f"{self.model.id} with {self.prompt.version}")
+        read = partial(_read, pairs=pairs, by=f"{self.model.id} with {self.prompt.version}")
         try:
             return ask(self.model, question, read, counters=self.counters).value
         except NousError as error:
-            log.warning("adjudication.failed", model=self.model.id, pairs=len(sheet.pairs), reason=str(error))
+            log.warning("adjudication.failed", model=self.model.id, pairs=len(pairs), reason=str(error))
             return {}
 
 
-class _Sheet(NamedTuple):
-    """The facts of a question as text, and the pairs asked about: the ids by the numbers in the text."""
-
-    block: str
-    pairs: Mapping[tuple[str, str], tuple[UUID, UUID]]
-
-
-def _sheet(facts: Sequence[UncertainFact]) -> _Sheet:
-    """Choose the nearest pairs that fit; each fact is written once on either side."""
+def _sheet(facts: Sequence[UncertainFact]) -> tuple[str, _Pairs]:
+    """Return the facts of the nearest pairs that fit, each once on either side, and these pairs."""
     lines: dict[tuple[str, UUID], dict[str, Any]] = {}
     pairs: dict[tuple[str, str], tuple[UUID, UUID]] = {}
-    count, room, left_out = Counter[str](), MOST_SENT, 0
-    each = ((cosine, fact, known, linked) for fact, others, linked in facts for known, cosine in others)
-    for _, fact, known, linked in sorted(each, key=lambda pair: -pair[0]):
+    room, left_out = MOST_SENT, 0
+    found = ((cosine, fact, known, linked) for fact, others, linked in facts for known, cosine in others)
+    for _, fact, known, linked in sorted(found, key=lambda pair: -pair[0]):
         ends = {
             ("new", fact.id): _line(fact, fact.source, fact.source.said_at or fact.learned_at),
             ("known", known.fact.id): _line(known.fact, known.latest, known.said_at),
         }
         added = {end: line for end, line in ends.items() if end not in lines}
         size = sum(len(json.dumps(line, ensure_ascii=False)) for line in added.values())
-        if size > room or max(len(fact.text), len(known.fact.text)) > LONGEST:
+        if size > room:
             left_out += 1
             continue
         room -= size
         for (side, fact_id), line in added.items():
-            count[side] += 1
-            lines[side, fact_id] = {side: count[side], **line}
+            lines[side, fact_id] = {side: 1 + sum(each == side for each, _ in lines), **line}
         new, other = (lines[end] for end in ends)
         new.setdefault("compare", []).append(other["known"])
         new |= {"explain": other["known"]} if linked == known.fact.id else {}
@@ -100,7 +88,7 @@ def _sheet(facts: Sequence[UncertainFact]) -> _Sheet:
         log.info("adjudication.shortened", pairs=len(pairs), left_out=left_out)
     written = sorted(lines.items(), key=lambda line: line[0][0])  # known facts first
     block = "\n".join(json.dumps(line, ensure_ascii=False) for _, line in written)
-    return _Sheet(fenced([Segment(block)], name="facts"), pairs)
+    return fenced([Segment(block)], name="facts"), pairs
 
 
 def _line(fact: Fact, source: Source, said_at: datetime) -> dict[str, Any]:
@@ -108,9 +96,7 @@ def _line(fact: Fact, source: Source, said_at: datetime) -> dict[str, Any]:
     return {"text": fact.text, **({"subject": fact.subject} if fact.subject else {}), **said}
 
 
-def _read(
-    text: str, /, *, is_whole: bool, coerce: bool, pairs: Mapping[tuple[str, str], tuple[UUID, UUID]], by: str
-) -> Rulings:
+def _read(text: str, /, *, is_whole: bool, coerce: bool, pairs: _Pairs, by: str) -> Rulings:
     """Parse adjudications; a pair with two relations has none."""
     del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
     entries = object_in(summary_in(text)).get("pairs")

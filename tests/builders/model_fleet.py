@@ -52,8 +52,8 @@ class Accounts(NamedTuple):
 class ModelFleet:
     """One process with the workers that a model concerns, from `start` to `stop`; *llm* and *worker* are settings.
 
-    Several may live side by side, each in its *directory*. The model makes episodes, and compares no facts. Nothing runs in one that was not started, so that processes
-    can be watched through it.
+    Several may live side by side, each in its *directory*. Nothing runs in one that was not started, so that processes
+    can be watched through it. The model makes episodes, and compares no facts.
     """
 
     def __init__(

@@ -186,7 +186,7 @@ def test_a_stated_difference_outweighs_the_rules_and_silence_leaves_them() -> No
         [decision] = desk.hear(new, month=2)
 
         assert decision.verdict.name == name
-    assert decision.verdict.reason == "not the same, says reader: so it is"
+    assert decision.verdict.reason == "different, says reader: so it is"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_no_ruling_merges_texts_that_differ_in_a_detail_alone(one: str, other: s
     [decision] = desk.hear(other, month=2)
 
     assert decision.verdict.name == "duplicate"
-    assert decision.verdict.reason.startswith("the same, says reader: so it is; but ")
+    assert decision.verdict.reason.startswith("same, says reader: so it is; but ")
     assert desk.known(one).standing_links[desk.known(other).fact.id].kind is LinkKind.DUPLICATE
 
 

@@ -18,7 +18,7 @@ from nous.domain.scope import CacheSubject, Scope
 from nous.knowledge.statement import KnownFact, Statement
 from nous.knowledge.verdict import Adjudication, Relation, Rulings, UncertainFact
 from nous.llm.base import ModelRefused, ModelTimeout, Question
-from nous.pipeline.llm_adjudicator import LONGEST, MOST_SENT, LlmAdjudicator
+from nous.pipeline.llm_adjudicator import MOST_SENT, LlmAdjudicator
 from nous.summary.llm.prompt import built_in
 
 SCOPE, SUBJECT = Scope(project="billing"), UUID(int=7)
@@ -42,7 +42,8 @@ def fact(fact_id: UUID, text: str, *, subject: str = "", session: str = "tue", m
 
 
 def known(number: int, text: str = "Billing listens on 9017.", **more: Any) -> KnownFact:
-    found = fact(UUID(int=100 + number), text, **{"session": "mon", "month": 1, **more})
+    fields: dict[str, Any] = {"session": "mon", "month": 1, **more}
+    found = fact(UUID(int=100 + number), text, **fields)
     return KnownFact(fact=found, statement=Statement(text), reason="new")
 
 
@@ -113,12 +114,6 @@ def test_a_question_has_room_for_the_nearest_pairs_of_all_facts_and_the_others_s
     assert MOST_SENT * 0.9 < len(model.questions[0].user) < MOST_SENT * 1.1
     assert list(found[NEW]) == [each.fact.id for each in wide[: len(found[NEW])]]
     assert list(found[UUID(int=2)]) == [UUID(int=199)]
-
-
-def test_a_text_too_long_to_be_sent_whole_is_left_to_the_rules() -> None:
-    found, model = asked([], doubt(1, known(1, "long " * LONGEST)))
-
-    assert (found, model.questions) == ({}, ())
 
 
 def test_a_statement_cannot_pass_for_another_fact_or_for_the_end_of_them() -> None:
