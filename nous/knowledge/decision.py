@@ -84,7 +84,7 @@ class FactDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnDecisions:
-    """Decisions in order, the facts that the texts alone leave `uncertain`, and vectors for the rows."""
+    """Decisions in order, the facts that the texts leave `uncertain`, and vectors of the rows."""
 
     decisions: tuple[FactDecision, ...]
     uncertain: tuple[UncertainFact, ...] = ()

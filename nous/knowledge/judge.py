@@ -263,7 +263,7 @@ def _ruled(pair: _Pair, ruling: Adjudication) -> Verdict:
 
 
 def _adjudicated(found: Sequence[Verdict], ruled: Sequence[Verdict], rulings: FactRulings) -> Iterator[Verdict]:
-    """Yield what has equal content, what a model has *ruled*, and what that leaves of the verdicts *found*."""
+    """Yield equal content, what a model has *ruled*, and what that leaves of *found*."""
     *sure, last = found
     equal = [each for each in sure if each.reason == SAME_SENSE]
     others = [each for each in sure if not isinstance(each, NewFact) and each not in equal]

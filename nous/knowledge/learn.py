@@ -97,7 +97,7 @@ def learn(
 def _further(
     decision: FactDecision, vector: "Vector", known: FactIndex, policy: Policy, at: datetime, rulings: FactRulings
 ) -> Iterator[FactDecision]:
-    """Yield decisions on the other facts that an update or a ruling supersedes; add them to *known*."""
+    """Yield decisions on other facts that an update or a ruling supersedes; extend *known*."""
     is_update = isinstance(decision.verdict, Supersedes) or any(said.is_stated for said in rulings.values())
     while is_update and (fact := known[decision.fact.id]).is_current:
         near = [] if vector is None else known.near(vector, floor(policy))

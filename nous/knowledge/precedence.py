@@ -66,7 +66,7 @@ def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
 def corrected(
     fact: KnownFact, near: Iterable[Neighbour], known: FactIndex, policy: Policy, rulings: FactRulings
 ) -> Richer | Supersedes | None:
-    """Return the verdict by which *fact* supersedes what it contradicts, or what a model says that it contains."""
+    """Return the verdict by which *fact* supersedes what it contradicts, or by a model contains."""
     claim = TrustedFact.of(fact)
     passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
     others = [each for each in near if each.fact_id not in passed]

@@ -41,7 +41,7 @@ class LlmAdjudicator:
     counters: UsageCounters
 
     def adjudicate(self, facts: Sequence[UncertainFact], *, matter: CacheSubject) -> Rulings:
-        """Return adjudications of the pairs that are sent; a pair that the answer leaves out is different."""
+        """Return a ruling on each pair that is sent; one that the answer leaves out is different."""
         block, pairs = _sheet(facts)
         if not pairs:
             return {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nous.domain.effects import AppendFacts
 from nous.domain.episode import CandidateFact, Trust
-from nous.domain.fact import LinkKind
+from nous.domain.fact import Embedded, LinkKind
 from nous.domain.scope import CacheSubject, Scope
 from nous.knowledge.decision import FactDecision
 from nous.knowledge.fact_index import FactIndex, KnownFact
@@ -133,7 +133,8 @@ def test_a_ruling_is_applied_and_its_reason_recorded(ruling: Adjudication, name:
     [decision] = desk.hear(NEAR, month=2)
 
     assert decision.verdict.name == name
-    assert all("says reader: so it is" in row.reason for row in decision.rows if hasattr(row, "reason"))
+    assert {row.reason for row in decision.rows if not isinstance(row, Embedded)} == {decision.verdict.reason}
+    assert decision.verdict.reason == f"{ruling.relation}, says reader: so it is"
     assert desk.current == [BASE if name == "known" else NEAR]
 
 
