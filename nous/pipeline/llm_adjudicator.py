@@ -26,7 +26,9 @@ MOST_SENT = 24_000
 """The most characters of facts in a question; the nearest pairs come first."""
 
 LONGEST_REASON = 200
-_Pairs = Mapping[tuple[str, str], tuple[UUID, UUID]]  # the ids of two facts, by their numbers in the question
+_Pairs = Mapping[tuple[str, str], tuple[UUID, UUID, bool]]
+"""The ids of two facts, and whether the pair has to be explained, by their numbers in the question."""
+
 _SCHEMA: Mapping[str, Any] = json.loads((files("nous.summary.llm") / "prompts" / "ruling.json").read_text("utf-8"))
 
 log = structlog.get_logger(__name__)
@@ -41,7 +43,10 @@ class LlmAdjudicator:
     counters: UsageCounters
 
     def adjudicate(self, facts: Sequence[UncertainFact], *, matter: CacheSubject) -> Rulings:
-        """Return a ruling on each pair that is sent; one that the answer leaves out is different."""
+        """Return a ruling on each pair that is sent; one that the answer leaves out is different.
+
+        A pair that has to be explained and is not has no ruling.
+        """
         block, pairs = _sheet(facts)
         if not pairs:
             return {}
@@ -64,7 +69,7 @@ class LlmAdjudicator:
 def _sheet(facts: Sequence[UncertainFact]) -> tuple[str, _Pairs]:
     """Return the facts of the nearest pairs that fit, each once on either side, and these pairs."""
     lines: dict[tuple[str, UUID], dict[str, Any]] = {}
-    pairs: dict[tuple[str, str], tuple[UUID, UUID]] = {}
+    pairs: dict[tuple[str, str], tuple[UUID, UUID, bool]] = {}
     room, left_out = MOST_SENT, 0
     found = ((cosine, fact, known, linked) for fact, others, linked in facts for known, cosine in others)
     for _, fact, known, linked in sorted(found, key=lambda pair: -pair[0]):
@@ -83,7 +88,7 @@ def _sheet(facts: Sequence[UncertainFact]) -> tuple[str, _Pairs]:
         new, other = (lines[end] for end in ends)
         new.setdefault("compare", []).append(other["known"])
         new |= {"explain": other["known"]} if linked == known.fact.id else {}
-        pairs[str(new["new"]), str(other["known"])] = fact.id, known.fact.id
+        pairs[str(new["new"]), str(other["known"])] = fact.id, known.fact.id, linked == known.fact.id
     if left_out:
         log.info("adjudication.shortened", pairs=len(pairs), left_out=left_out)
     written = sorted(lines.items(), key=lambda line: line[0][0])  # known facts first
@@ -110,8 +115,8 @@ def _read(text: str, /, *, is_whole: bool, coerce: bool, pairs: _Pairs, by: str)
             why = " ".join(str(fields.get("reason") or "").split())[:LONGEST_REASON]
             found.setdefault((new, known), {})[relation] = Adjudication(Relation(relation), by, why)
     rulings: dict[UUID, dict[UUID, Adjudication]] = {}
-    for pair, (fact_id, known_id) in pairs.items():
-        stated = found.get(pair) or {"": Adjudication(Relation.DIFFERENT, by)}
+    for pair, (fact_id, known_id, is_asked) in pairs.items():
+        stated = found.get(pair) or ({} if is_asked else {"": Adjudication(Relation.DIFFERENT, by)})
         if len(stated) == 1:
             rulings.setdefault(fact_id, {})[known_id] = next(iter(stated.values()))
     return rulings
