@@ -24,7 +24,17 @@ from nous.domain.scope import NO_SESSION, Scope
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.precedence import TrustedFact, outdated
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Rulings, Supersedes, Verdict
+from nous.knowledge.verdict import (
+    AlreadyKnown,
+    LinkedTo,
+    NewFact,
+    Policy,
+    Richer,
+    Rulings,
+    Supersedes,
+    UncertainFact,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +46,7 @@ Waiting = TypeVar("Waiting", FactsUnembedded, EpisodesUnembedded)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnContext:
-    """Context of learning: `adjudications` of open pairs, `stated_forms` of all candidates."""
+    """Context of learning: a model's `adjudications`, and the `stated_forms` of all candidates."""
 
     scope: Scope
     source: Source
@@ -74,9 +84,10 @@ class FactDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnDecisions:
-    """Decisions in order, and the vectors that their rows store."""
+    """Decisions in order, the facts that the texts leave `uncertain`, and vectors of the rows."""
 
     decisions: tuple[FactDecision, ...]
+    uncertain: tuple[UncertainFact, ...] = ()
     vectors: "dict[UUID, NDArray[np.float32]]" = field(default_factory=dict)
 
     @property

@@ -4,6 +4,7 @@ Verdicts in their order:
 
 - The candidate has the text of a known fact: already known.
 - A near fact has equal content: already known.
+- A model says how the candidate stands to a known fact: already known, or that fact is superseded.
 - The candidate certainly updates a known fact: that fact is superseded.
 - A near fact says the same and more: already known. One that says the same and less: superseded. A classifier may find
   the same in other words, if no detail objects.
@@ -24,7 +25,19 @@ from nous.domain.fact import LinkKind
 from nous.knowledge.equivalence.compare import Difference, difference, has_literal, likelihood, texts, vetoed
 from nous.knowledge.equivalence.update import Update, update
 from nous.knowledge.statement import MOST_CONTRADICTED, IsLater, Namesakes, Neighbour, Statement
-from nous.knowledge.verdict import AlreadyKnown, Dedup, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
+from nous.knowledge.verdict import (
+    Adjudication,
+    AlreadyKnown,
+    Dedup,
+    FactRulings,
+    LinkedTo,
+    NewFact,
+    Policy,
+    Relation,
+    Richer,
+    Supersedes,
+    Verdict,
+)
 
 SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"
@@ -36,6 +49,7 @@ MOST_COMPARED = 20_000
 This bounds how long a scope is busy. A duplicate behind so many unrelated facts with its very numbers is missed.
 """
 
+ASKED_FROM = 0.45  # minimum cosine of a known fact that a model is asked about
 LOOKED_AT_FROM = 0.50  # minimum cosine of a known fact that may be updated, with a calibrated embedder
 OFFERED_FROM = 0.60  # minimum cosine of a possible duplicate
 OFFERED = 0.27  # minimum likelihood of a possible duplicate
@@ -55,12 +69,13 @@ def verdicts(
     namesakes: Namesakes = MappingProxyType({}),
     *,
     is_later: IsLater = lambda _: False,
+    rulings: FactRulings = MappingProxyType({}),
 ) -> Iterator[Verdict]:
     """Yield possible verdicts on *statement*, best first.
 
     *neighbours* are the current facts near it, nearest first; *namesakes* are those with its subject. *is_later* says
-    which facts were stated after it: these may update it. The last verdict is `NewFact` or `LinkedTo`, except for equal
-    texts and for the policy that compares cosines alone.
+    which facts were stated after it: these may update it. *rulings* are a model's, by known fact. The last verdict is
+    `NewFact` or `LinkedTo`, except for equal texts and for the policy that compares cosines alone.
     """
     equal = next((near for near in neighbours if near.statement.form == statement.form), None)
     if equal:
@@ -72,7 +87,12 @@ def verdicts(
         case Dedup.COSINE:
             yield _by_cosine(neighbours, policy)
         case Dedup.GUARDED:
-            yield from _guarded(statement, neighbours, policy, namesakes, is_later)
+            every = {each: _Pair(statement, each, other, None) for each, other in namesakes.items()}
+            wanted = (near for near in neighbours if near.fact_id in every or near.fact_id in rulings)
+            every |= {near.fact_id: _Pair(statement, near.fact_id, near.statement, near.similarity) for near in wanted}
+            found = _guarded(statement, neighbours, policy, [every[each] for each in namesakes], is_later)
+            ruled = [_ruled(every[each], said) for each, said in rulings.items() if each in every]
+            yield from _adjudicated(list(found), ruled, rulings) if ruled else found
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
@@ -82,9 +102,11 @@ def rewords(statement: Statement, other: Statement) -> bool:
 
 
 def floor(policy: Policy) -> float:
-    """Return the cosine below which a neighbor cannot affect `judge`."""
-    if policy.dedup is not Dedup.GUARDED:
-        return policy.threshold
+    """Return the cosine below which a neighbor cannot affect `verdicts`."""
+    return min(_compared_from(policy), ASKED_FROM) if policy.dedup is Dedup.GUARDED else policy.threshold
+
+
+def _compared_from(policy: Policy) -> float:
     return min(policy.near, policy.equal, policy.near if policy.one_sided is None else LOOKED_AT_FROM)
 
 
@@ -119,17 +141,13 @@ class _Pair:
 
 
 def _guarded(
-    statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes, is_later: IsLater
+    statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Sequence[_Pair], is_later: IsLater
 ) -> Iterator[Verdict]:
     pairs = list(_compared(statement, neighbours, policy))
     equal = [pair for pair in pairs if pair.found.is_equal and (pair.similarity or 0) >= min(policy.near, policy.equal)]
     yield from (AlreadyKnown(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
-    similarities = {each.fact_id: each.similarity for each in neighbours}
-    named = [
-        _Pair(statement, fact_id, other, similarities.get(fact_id))
-        for fact_id, other in namesakes.items()
-        if fact_id not in {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
-    ]
+    nearest = {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
+    named = [pair for pair in namesakes if pair.fact_id not in nearest]
     updates = [
         (pair, found)
         for pair in (*pairs[:MOST_CONTRADICTED], *named)
@@ -148,7 +166,7 @@ def _guarded(
 def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
     room = MOST_COMPARED
     for at, other in enumerate(neighbours):
-        if other.similarity < floor(policy):
+        if other.similarity < _compared_from(policy):
             return
         mine, theirs = statement.numbers - other.statement.numbers, other.statement.numbers - statement.numbers
         if at >= MOST_CONTRADICTED:
@@ -224,7 +242,39 @@ def _left_open(
 
 
 def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> LinkedTo:
-    is_open, cosine = kind is not LinkKind.RELATED or pair.found.is_open, pair.similarity
-    return LinkedTo(
-        fact_id=pair.fact_id, reason=reason, similarity=cosine, is_open=is_open, kind=kind, likelihood=likely
-    )
+    return LinkedTo(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, kind=kind, likelihood=likely)
+
+
+def _ruled(pair: _Pair, ruling: Adjudication) -> Verdict:
+    """Apply a model's *ruling*; it merges no texts that differ in a detail alone."""
+    fact_id, cosine, reason = pair.fact_id, pair.similarity, str(ruling)
+    match ruling.relation:
+        case Relation.DIFFERENT:
+            return _link(pair, reason, kind=LinkKind.RELATED)
+        case Relation.CORRECTS:
+            return Supersedes(fact_id=fact_id, reason=reason, similarity=cosine, is_ruled=True)
+        case _ if pair.found.objection and _is_detail(pair.found):
+            return _link(pair, f"{reason}; but {pair.found.objection}", kind=LinkKind.DUPLICATE)
+        case Relation.MORE:
+            return Richer(fact_id=fact_id, reason=reason, similarity=cosine, is_ruled=True)
+        case Relation.SAME | Relation.LESS as found:
+            is_less = found is Relation.LESS
+            return AlreadyKnown(fact_id=fact_id, reason=reason, similarity=cosine, is_less=is_less, is_ruled=True)
+
+
+def _adjudicated(found: Sequence[Verdict], ruled: Sequence[Verdict], rulings: FactRulings) -> Iterator[Verdict]:
+    """Yield equal content, what a model has *ruled*, and what that leaves of *found*."""
+    *sure, last = found
+    equal = [each for each in sure if each.reason == SAME_SENSE]
+    others = [each for each in sure if not isinstance(each, NewFact) and each not in equal]
+    overruled = {each.fact_id for each in others if each.fact_id in rulings and rulings[each.fact_id].is_stated}
+    yield from equal
+    for kind in (AlreadyKnown, Richer, Supersedes):
+        yield from (each for each in ruled if isinstance(each, kind))
+    yield from (each for each in others if each.fact_id not in overruled)
+    links = {each.fact_id: each for each in ruled if isinstance(each, LinkedTo)}
+    yield from (each for each in links.values() if each.kind is LinkKind.DUPLICATE or each.fact_id in overruled)
+    if isinstance(last, LinkedTo) and last.fact_id in links:
+        reason = f"{last.reason}; {links[last.fact_id].reason}"
+        last = LinkedTo(fact_id=last.fact_id, reason=reason, similarity=last.similarity)
+    yield last

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -21,6 +22,8 @@ from nous.knowledge.decision import (
 )
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import (
+    ASKED_FROM,
+    SAME_SENSE,
     SAME_TEXT,
     AlreadyKnown,
     LinkedTo,
@@ -35,9 +38,9 @@ from nous.knowledge.judge import (
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.precedence import TrustedFact, corrected, is_vouched_for, settled
 from nous.knowledge.settling import merged
-from nous.knowledge.statement import Neighbour, Statement
+from nous.knowledge.statement import Namesakes, Neighbour, Statement
 from nous.knowledge.vector_scan import checked
-from nous.knowledge.verdict import AmbiguousPair, Policy, ruled
+from nous.knowledge.verdict import Dedup, FactRulings, Policy, UncertainFact
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +53,8 @@ ALREADY = "already learned from this episode"
 RETOLD = "a later edition of the same episode says it so"
 NOT_COMPARED = "no fact has this text; the embedder did not answer, so the sense is compared later"
 SAME_TEXT_THEN = "the same text, said before it was superseded"
+_CERTAIN = frozenset({ALREADY, SAME_SENSE, SAME_TEXT, SAME_TEXT_THEN})
+MOST_ASKED = 8  # maximum neighbors of a candidate that a model is asked about, the nearest
 
 
 def learn(
@@ -76,42 +81,33 @@ def learn(
     compared = [vector for form, vector in given if not known.revisions(form)]
     known.prefetch_neighbors(compared, floor(learn_context.policy))
     decisions: list[FactDecision] = []
+    uncertain: list[UncertainFact] = []
     taught: dict[UUID, NDArray[np.float32]] = {}
     for candidate, vector in zip(candidates, vectors, strict=True):
-        decision = _Case(candidate, vector, known, context).decision()
+        case = _Case(candidate, vector, known, context)
+        decision = case.decision()
+        uncertain += case.uncertain(decision)
         fresh = {row.fact.id: vector for row in decision.rows if isinstance(row, Learned) and vector is not None}
         known.extend(decision.rows, fresh)
         taught |= fresh
-        decisions += [decision, *_further(decision, vector, known, context.policy, context.at)]
-    return LearnDecisions(decisions=tuple(decisions), vectors=taught)
+        decisions += [decision, *_further(decision, vector, known, context.policy, context.at, case.rulings)]
+    return LearnDecisions(decisions=tuple(decisions), uncertain=tuple(uncertain), vectors=taught)
 
 
 def _further(
-    decision: FactDecision, vector: "Vector", known: FactIndex, policy: Policy, at: datetime
+    decision: FactDecision, vector: "Vector", known: FactIndex, policy: Policy, at: datetime, rulings: FactRulings
 ) -> Iterator[FactDecision]:
-    """Yield decisions on the other wordings that an update supersedes; add them to *known*."""
-    is_update = isinstance(decision.verdict, Supersedes)
+    """Yield decisions on other facts that an update or a ruling supersedes; extend *known*."""
+    is_update = isinstance(decision.verdict, Supersedes) or any(said.is_stated for said in rulings.values())
     while is_update and (fact := known[decision.fact.id]).is_current:
         near = [] if vector is None else known.near(vector, floor(policy))
-        claim = TrustedFact.of(fact)
-        verdict = corrected(fact, claim, near, known, policy)
+        verdict = corrected(fact, near, known, policy, rulings)
         if verdict is None:
             return
         alone = FactDecision(text=decision.text, source=decision.source, verdict=verdict, fact=fact.fact)
-        further = with_effect(alone, claim, known, at=at)
+        further = with_effect(alone, TrustedFact.of(fact), known, at=at)
         known.extend(further.rows, {})
         yield further
-
-
-def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[AmbiguousPair]:
-    """Yield the pairs that an adjudicator may decide; *learning* was judged against *known*."""
-    taught = {decision.fact.id: decision.fact for decision in learning.decisions}
-    for decision in learning.decisions:
-        verdict = decision.verdict
-        if isinstance(verdict, LinkedTo) and verdict.is_open:
-            other = known.get(verdict.fact_id)
-            text = other.fact.text if other else taught[verdict.fact_id].text
-            yield AmbiguousPair(exact_form(decision.text), verdict.fact_id, decision.text, text)
 
 
 @dataclass(frozen=True)
@@ -134,8 +130,27 @@ class _Case:
         return [] if self.vector is None else self.known.near(self.vector, floor(self.context.policy))
 
     @cached_property
+    def namesakes(self) -> Namesakes:
+        return self.known.namesakes(self.candidate.subject)
+
+    @cached_property
     def claim(self) -> TrustedFact:
         return claimed(self.candidate, self.context)
+
+    @property
+    def rulings(self) -> FactRulings:
+        return self.context.adjudications.get(self.claim.fact.id, {})
+
+    def uncertain(self, decision: FactDecision) -> Iterator[UncertainFact]:
+        """Yield the candidate with what it may concern, unless the texts show that it is known."""
+        is_certain = isinstance(decision.verdict, AlreadyKnown) and decision.verdict.reason in _CERTAIN
+        if is_certain or self.context.policy.dedup is not Dedup.GUARDED:
+            return
+        near = {each.fact_id: each.similarity for each in self.near if each.similarity >= ASKED_FROM}
+        asked = [each for each in (decision.other_id, *islice(near, MOST_ASKED), *self.namesakes) if each]
+        known = [(self.known[each], near.get(each, 0.0)) for each in dict.fromkeys(asked)]
+        if known:
+            yield UncertainFact(self.claim.fact, known, decision.other_id)
 
     def decision(self) -> FactDecision:
         if self._is_repeated():
@@ -176,19 +191,15 @@ class _Case:
         return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
     def _by_sense(self) -> Verdict:
-        known, claim = self.known, self.claim
-        namesakes, is_later = known.namesakes(self.candidate.subject), known.is_later(claim.last)
-        found = verdicts(self.statement, self.near, self.context.policy, namesakes, is_later=is_later)
+        known, claim, policy = self.known, self.claim, self.context.policy
+        is_later, rulings = known.is_later(claim.last), self.rulings
+        found = verdicts(self.statement, self.near, policy, self.namesakes, is_later=is_later, rulings=rulings)
         match settled(found, claim, known):
             case NewFact() if self.vector is None:
                 return NewFact(reason=NOT_COMPARED)
             case LinkedTo() as verdict if self._is_retold(known[verdict.fact_id]):
                 richer = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
                 return settled([richer], claim, known)
-            case LinkedTo(is_open=True, fact_id=other) as verdict if adjudication := self.context.adjudications.get(
-                (self.statement.form, other)
-            ):
-                return settled([ruled(verdict, adjudication)], claim, known, is_ruled=True)
             case verdict:
                 return verdict
 
@@ -228,7 +239,7 @@ def embed_late(
         fresh = {row.fact_id: vector for row in decision.rows if isinstance(row, Embedded)}
         known.extend(decision.rows, fresh)
         kept |= fresh
-        decisions += [decision, *_further(decision, vector, known, policy, at)]
+        decisions += [decision, *_further(decision, vector, known, policy, at, {})]
     return LearnDecisions(decisions=tuple(decisions), vectors=kept)
 
 

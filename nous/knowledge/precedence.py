@@ -13,7 +13,7 @@ from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import verdicts
 from nous.knowledge.normalize import subject_form
 from nous.knowledge.statement import Neighbour, Statement
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
+from nous.knowledge.verdict import AlreadyKnown, FactRulings, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
 
 
 class TrustedFact(NamedTuple):
@@ -29,22 +29,21 @@ class TrustedFact(NamedTuple):
         return cls(known.fact, known.valid_from, known.said_at, known.trust)
 
 
-def settled(verdicts: Iterable[Verdict], claim: TrustedFact, known: FactIndex, *, is_ruled: bool = False) -> Verdict:
+def settled(verdicts: Iterable[Verdict], claim: TrustedFact, known: FactIndex) -> Verdict:
     """Return the first of *verdicts* on *claim* that precedence allows.
 
     If only new or linked is left, the first verdict that was not allowed is returned as a link instead. A user's
     statement needs no subject, since the texts were compared with the words that name it. Others need one, unless a
-    model compared the texts (*is_ruled*).
+    model has compared the facts.
     """
     barred: LinkedTo | None = None
     for verdict in verdicts:
         if isinstance(verdict, NewFact | LinkedTo):
             return barred or verdict
         other = known[verdict.fact_id]
-        distrust = _distrust(verdict, claim, other)
         objection = (
-            distrust
-            or _other_subject(verdict, claim, other, is_ruled=is_ruled)
+            _distrust(verdict, claim, other)
+            or _other_subject(verdict, claim, other)
             or _other_change(verdict, claim, other, known)
         )
         if objection is None:
@@ -54,7 +53,6 @@ def settled(verdicts: Iterable[Verdict], claim: TrustedFact, known: FactIndex, *
             fact_id=verdict.fact_id,
             reason=f"{verdict.reason}; but {objection}",
             similarity=verdict.similarity,
-            is_open=is_update and not distrust and not is_ruled,
             kind=LinkKind.UPDATE if is_update else LinkKind.RELATED,
         )
     return barred or NewFact()
@@ -66,15 +64,17 @@ def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
 
 
 def corrected(
-    fact: KnownFact, claim: TrustedFact, near: Iterable[Neighbour], known: FactIndex, policy: Policy
-) -> Supersedes | None:
-    """Return the verdict by which *fact* supersedes what it contradicts, as *claim* states it."""
+    fact: KnownFact, near: Iterable[Neighbour], known: FactIndex, policy: Policy, rulings: FactRulings
+) -> Richer | Supersedes | None:
+    """Return the verdict by which *fact* supersedes what it contradicts, or by a model contains."""
+    claim = TrustedFact.of(fact)
     passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
     others = [each for each in near if each.fact_id not in passed]
     namesakes = {each: said for each, said in known.namesakes(claim.fact.subject).items() if each not in passed}
-    found = verdicts(fact.statement, others, policy, namesakes, is_later=known.is_later(claim.last))
-    verdict = settled((each for each in found if isinstance(each, Supersedes)), claim, known)
-    return verdict if isinstance(verdict, Supersedes) else None
+    found = verdicts(fact.statement, others, policy, namesakes, is_later=known.is_later(claim.last), rulings=rulings)
+    wanted = (each for each in found if isinstance(each, Supersedes) or (isinstance(each, Richer) and each.is_ruled))
+    verdict = settled(wanted, claim, known)
+    return verdict if isinstance(verdict, Supersedes | Richer) else None
 
 
 _RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Trust.WEB: 2}
@@ -95,12 +95,10 @@ def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: TrustedFact, o
     return f"only a tool or a page says {'so' if is_doubted else 'the other'}" if wins else None
 
 
-def _other_subject(
-    verdict: AlreadyKnown | Richer | Supersedes, claim: TrustedFact, other: KnownFact, *, is_ruled: bool
-) -> str | None:
+def _other_subject(verdict: AlreadyKnown | Richer | Supersedes, claim: TrustedFact, other: KnownFact) -> str | None:
     mine, theirs = subject_form(claim.fact.subject), subject_form(other.fact.subject)
-    is_stated = claim.trust is Trust.USER and not is_ruled
-    if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated or (is_ruled and not (mine and theirs)):
+    is_stated = claim.trust is Trust.USER or verdict.is_ruled
+    if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated:
         return None
     if mine and theirs:
         return f"their subjects differ: about {mine} / about {theirs}"

@@ -1,4 +1,4 @@
-"""Define verdicts on candidate facts, thresholds, and protocols of models comparing texts."""
+"""Define verdicts on candidate facts, thresholds, and the port of models that compare facts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple, Protocol, Self
 from uuid import UUID
 
-from nous.domain.fact import LinkKind
+from nous.domain.fact import Fact, LinkKind
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import MOST_CANDIDATES
+from nous.knowledge.statement import KnownFact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +23,12 @@ class NewFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OnFact:
-    """A verdict about *fact_id*; `similarity` is the cosine, None if unknown or not needed."""
+    """A verdict about *fact_id*, by a model if `is_ruled`; a cosine is None if it is not known."""
 
     fact_id: UUID
     reason: str
     similarity: float | None = None
+    is_ruled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +58,9 @@ class Supersedes(_OnFact):
 class LinkedTo(_OnFact):
     """The candidate is close to the known fact but not the same; the reason says what differs.
 
-    `is_open` means that the texts alone do not show it for certain: a model or a person may still decide. `kind` and
-    `likelihood` are as in `nous.domain.fact.Linked`.
+    `kind` and `likelihood` are as in `nous.domain.fact.Linked`.
     """
 
-    is_open: bool = False
     kind: LinkKind = LinkKind.RELATED
     likelihood: float | None = None
 
@@ -73,65 +73,61 @@ Verdict = NewFact | AlreadyKnown | Richer | Supersedes | LinkedTo
 
 
 class Relation(StrEnum):
-    """Relation of a statement to a known fact, as a model sees it."""
+    """Relation of a new fact to a known one, as a model sees it.
+
+    `CORRECTS`: the one stated later replaces the other, no matter which is the new one.
+    """
 
     SAME = "same"
-    MORE = "more"
     LESS = "less"
+    MORE = "more"
     CORRECTS = "corrects"
     DIFFERENT = "different"
 
 
 class Adjudication(NamedTuple):
-    """A relation, its author (`by`) and the reason."""
+    """A relation, its author (`by`) and the reason.
+
+    A relation without a reason was not stated: such a pair is `DIFFERENT`, unless the texts themselves decide it.
+    """
 
     relation: Relation
     by: str
     why: str = ""
 
+    @property
+    def is_stated(self) -> bool:
+        return self.relation is not Relation.DIFFERENT or bool(self.why)
 
-class AmbiguousPair(NamedTuple):
-    """A new statement *said*, with its exact form, and a known fact that may say the same."""
-
-    form: str
-    fact_id: UUID
-    said: str
-    known: str
+    def __str__(self) -> str:
+        return f"{self.relation}, says {self.by}" + (f": {self.why}" if self.why else "")
 
 
-Rulings = Mapping[tuple[str, UUID], Adjudication]
-"""Adjudications by the statement's exact form and the fact it was compared with."""
+class UncertainFact(NamedTuple):
+    """A new fact that the texts alone do not decide on, and current facts that it may concern.
+
+    These come with their cosines, or 0 if they only share the subject; *linked* is what the texts compare it with.
+    """
+
+    fact: Fact
+    known: Sequence[tuple[KnownFact, float]]
+    linked: UUID | None = None
+
+
+FactRulings = Mapping[UUID, Adjudication]  # by known fact
+Rulings = Mapping[UUID, FactRulings]  # by new fact
 
 
 class Adjudicator(Protocol):
-    """Port to a model that can compare texts by meaning."""
+    """Port to a model that can compare facts by meaning."""
 
-    def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
-        """Return the relation of each pair that is clear; unclear pairs stay open.
+    def adjudicate(self, facts: Sequence[UncertainFact], *, matter: CacheSubject) -> Rulings:
+        """Return how each new fact stands to those it may concern; unclear pairs are missing.
 
         Never raises: an adjudicator that cannot be reached returns no rulings. Requests are stored under the cache
         subject *matter*.
         """
         ...
-
-
-def ruled(verdict: LinkedTo, adjudication: Adjudication) -> AlreadyKnown | Richer | Supersedes | LinkedTo:
-    """Apply *adjudication* to the open *verdict*; the reason names the author."""
-    fact_id, similarity = verdict.fact_id, verdict.similarity
-    by = f"{adjudication.by}: {adjudication.why}" if adjudication.why else adjudication.by
-    match adjudication.relation:
-        case Relation.SAME:
-            return AlreadyKnown(fact_id=fact_id, reason=f"the same, says {by}", similarity=similarity)
-        case Relation.LESS:
-            reason = f"less than is known, says {by}"
-            return AlreadyKnown(fact_id=fact_id, reason=reason, similarity=similarity, is_less=True)
-        case Relation.MORE:
-            return Richer(fact_id=fact_id, reason=f"the same and more, says {by}", similarity=similarity)
-        case Relation.CORRECTS:
-            return Supersedes(fact_id=fact_id, reason=f"another value of the same, says {by}", similarity=similarity)
-        case Relation.DIFFERENT:
-            reason = f"{verdict.reason}; not the same, says {by}"
-            return LinkedTo(fact_id=fact_id, reason=reason, similarity=similarity)
 
 
 CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.955})

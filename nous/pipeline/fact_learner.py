@@ -15,9 +15,9 @@ from nous.domain.scope import Scope
 from nous.embedding.base import Embedder, present
 from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
 from nous.knowledge.fact_index import FactIndex
-from nous.knowledge.learn import ambiguous_pairs, embed_late, learn
+from nous.knowledge.learn import embed_late, learn
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.verdict import AmbiguousPair
+from nous.knowledge.verdict import UncertainFact
 from nous.pipeline.worker import WorkerContext
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class FactLearner:
     """Judge candidate facts against a scope's log; skip suppressed ones without a decision.
 
     It writes nothing: commit the append, and on a conflict ingest again, which is cheap if the embedder caches. An
-    embedder that is unavailable stops nothing: facts that could not be compared are compared later. Pairs that the
-    texts alone leave open go to the adjudicator, if there is one.
+    embedder that is unavailable stops nothing: facts that could not be compared are compared later. What the texts
+    alone do not decide goes to the adjudicator, if there is one.
     """
 
     context: WorkerContext
@@ -70,10 +70,10 @@ class FactLearner:
             log.warning("embedder.unavailable", reason=str(error), hint="facts are compared by their text alone")
         policy = self.context.policy.for_embedder(embedder.id)
         learn_context = LearnContext(scope=scope, source=source, policy=policy, at=self.context.clock())
-        result, open_ones = self._judged(candidates, vectors, learn_context, embedder)
+        result, uncertain = self._judged(candidates, vectors, learn_context, embedder)
         # No lock is held during adjudication: facts that others add meanwhile are seen when the texts are judged again.
         adjudicator = self.context.adjudicator
-        rulings = adjudicator.adjudicate(open_ones, matter=matter) if adjudicator and open_ones else {}
+        rulings = adjudicator.adjudicate(uncertain, matter=matter) if adjudicator and uncertain else {}
         if rulings:
             learn_context = replace(learn_context, adjudications=rulings)
             result, _ = self._judged(candidates, vectors, learn_context, embedder)
@@ -109,7 +109,7 @@ class FactLearner:
         vectors: "Sequence[Vector]",
         learn_context: LearnContext,
         embedder: Embedder,
-    ) -> tuple[LearnResult, Sequence[AmbiguousPair]]:
+    ) -> tuple[LearnResult, Sequence[UncertainFact]]:
         scope = learn_context.scope
         with self.context.fact_cache.current(self.context.facts, scope, embedder) as knowledge:
             # Read after the log: if a text is erased later than this, the commit fails with a conflict.
@@ -123,7 +123,7 @@ class FactLearner:
             )
             is_new_waiting = any(isinstance(row, Learned) and row.embedded_by is None for row in learning.rows)
             waits = is_new_waiting or next(knowledge.without_vector(), None) is not None
-            return _result(learning, knowledge, scope, waits=waits), tuple(ambiguous_pairs(learning, knowledge))
+            return _result(learning, knowledge, scope, waits=waits), learning.uncertain
 
 
 def _result(learning: LearnDecisions, knowledge: FactIndex, scope: Scope, *, waits: bool) -> LearnResult:

@@ -10,11 +10,10 @@ from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
+from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions, fact_id
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.judge import judge
 from nous.knowledge.learn import embed_late, learn
-from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import Adjudication, AlreadyKnown, Policy, Relation, Richer
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -47,17 +46,14 @@ def taught(
     ruling: Relation | None = None,
     has_vector: bool = True,
 ) -> Sequence[FactDecision]:
-    """Learn from *session* into *knowledge*. A model gives each open pair the *ruling*."""
+    """Learn from *session* into *knowledge*. A model gives each pair with a known fact the *ruling*."""
     facts = [CandidateFact(text=each, turns=(1,)) if isinstance(each, str) else each for each in candidates]
-    adjudications = {
-        (exact_form(fact.text), known.fact.id): Adjudication(ruling, by="the tests")
-        for fact in facts
-        for known in knowledge
-        if ruling
-    }
+    said_by = source(session, said_at=said_at)
+    rulings = {known.fact.id: Adjudication(ruling, by="the tests", why="so") for known in knowledge if ruling}
+    adjudications = {fact_id(said_by.episode_id, fact.text): rulings for fact in facts}
     learn_context = LearnContext(
         scope=Scope(),
-        source=source(session, said_at=said_at),
+        source=said_by,
         policy=policy or Policy(near=0.5),
         at=AT,
         adjudications=adjudications,

@@ -31,7 +31,7 @@ from nous.knowledge.normalize import exact_form
 from nous.redis_server import embedded
 from nous.runtime.worker_process import WorkerProcess
 from nous.services.session_intake import SessionMetadata
-from nous.settings.model import LlmSettings, Settings, WorkerSettings
+from nous.settings.model import DedupSettings, LlmSettings, Settings, WorkerSettings
 
 WORKERS = ("episode-summarizer", "episode-reviser", "fact-extractor")
 """In the order in which work passes through them."""
@@ -53,7 +53,7 @@ class ModelFleet:
     """One process with the workers that a model concerns, from `start` to `stop`; *llm* and *worker* are settings.
 
     Several may live side by side, each in its *directory*. Nothing runs in one that was not started, so that processes
-    can be watched through it.
+    can be watched through it. The model makes episodes, and compares no facts.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class ModelFleet:
             data_dir=directory,
             embedder="hashed",
             background_model=f"{provider}:test-model",
+            dedup=DedupSettings(ask_model=False),
             llm=LlmSettings(**{**known, **(llm or {})}),
             worker=WorkerSettings(**{**pace, **(worker or {})}),
         )
@@ -89,6 +90,7 @@ class ModelFleet:
             "NOUS_EMBEDDER": "hashed",
             "NOUS_LOG_FORMAT": "json",
             "NOUS_BACKGROUND_MODEL": str(self.settings.background_model),
+            "NOUS_DEDUP__ASK_MODEL": "false",
             "NOUS_LLM__BASE_URL": str(llm.base_url),
             "NOUS_LLM__API_KEY": KEY,
             "NOUS_LLM__DEADLINE": str(llm.deadline),

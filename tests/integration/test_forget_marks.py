@@ -19,7 +19,7 @@ from nous.domain.episode import CandidateFact, episode_id
 from nous.domain.fact import Row, Source
 from nous.domain.scope import CacheSubject
 from nous.knowledge.erase import Erased
-from nous.knowledge.verdict import AmbiguousPair, Rulings
+from nous.knowledge.verdict import Rulings, UncertainFact
 from nous.pipeline.fact_learner import FactLearner
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
@@ -32,8 +32,8 @@ NEAR = "The vault of the billing service opens with the passphrase kept upstairs
 
 def quoting(_: Request) -> str:
     """A ruling that tells what a fact of another session says."""
-    adjudication = {"pair": 1, "relation": "different", "reason": "The known one names zebrasecret as the passphrase."}
-    return orjson.dumps({"pairs": [adjudication]}).decode()
+    reason = "The known one names zebrasecret as the passphrase."
+    return orjson.dumps({"pairs": [{"new": 1, "known": 1, "reason": reason, "relation": "different"}]}).decode()
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
     class HeldUp:
         """Has read the log, and asks only once that is forgotten."""
 
-        def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
+        def adjudicate(self, facts: Sequence[UncertainFact], *, matter: CacheSubject) -> Rulings:
             eraser(town.container).erase(act)
-            return adjudicator.adjudicate(doubts, matter=matter)
+            return adjudicator.adjudicate(facts, matter=matter)
 
     adjudicator = context.adjudicator
     FactLearner(replace(context, adjudicator=HeldUp())).ingest(

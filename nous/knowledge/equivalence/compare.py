@@ -57,12 +57,6 @@ class Difference:
     def is_equal(self) -> bool:
         return bool(self.left.words) and not (self.only_left or self.only_right or self.objection)
 
-    @property
-    def is_open(self) -> bool:
-        """Return whether only plain words differ, so that a model may find the two the same."""
-        is_hard = (has_literal(self.only_left) and has_literal(self.only_right)) or vetoed(self)
-        return bool(self.only_left or self.only_right) and not is_hard
-
 
 def difference(left: ParsedStatement, right: ParsedStatement) -> Difference:
     """Return the words that only one statement has.

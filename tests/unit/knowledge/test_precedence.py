@@ -87,14 +87,16 @@ def test_whoever_says_less_than_a_page_does_not_vouch_for_the_rest(*, is_said_be
 
 
 @pytest.mark.parametrize("relation", [Relation.MORE, Relation.CORRECTS])
-def test_nobody_who_understands_texts_puts_a_page_above_a_user(relation: Relation) -> None:
+def test_a_model_that_compares_facts_puts_no_page_above_a_user(relation: Relation) -> None:
     scene = Scene()
     scene.hear("Tim buys the green tea", month=1)
 
-    decision = scene.hear("Tim drinks the green tea", month=2, trust=Trust.WEB, ruling=relation)
+    decision = scene.hear(
+        "Every morning Tim fetches a pot of green tea at Mill Lane", month=2, trust=Trust.WEB, ruling=relation
+    )
 
     assert decision.verdict.name == "linked"
-    assert "the tests; but only a tool or a page says so" in decision.verdict.reason
+    assert "the tests: so; but only a tool or a page says so" in decision.verdict.reason
 
 
 @DOUBTED

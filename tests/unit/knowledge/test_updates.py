@@ -106,7 +106,6 @@ def test_another_value_of_the_same_subject_is_found_whatever_the_cosine(*, has_v
     decision = scene.hear(FAR[1], month=2, subject="timeout", has_vector=has_vector)
 
     assert isinstance(decision.verdict, Supersedes)
-    assert decision.verdict.similarity is None
     assert scene.current == [FAR[1]]
     assert scene.mend() == ([] if has_vector else ["new"])
 
@@ -115,7 +114,7 @@ def test_what_may_be_an_update_is_kept_and_linked_as_one() -> None:
     verdict = judged("The docs are hosted on GitLab", "The docs are hosted on GitHub", 0.9)
 
     assert isinstance(verdict, LinkedTo)
-    assert (verdict.name, verdict.kind, verdict.is_open) == ("linked", LinkKind.UPDATE, True)
+    assert (verdict.name, verdict.kind) == ("linked", LinkKind.UPDATE)
 
 
 def test_what_is_left_open_is_offered_as_a_possible_duplicate_with_its_likelihood() -> None:
@@ -125,7 +124,7 @@ def test_what_is_left_open_is_offered_as_a_possible_duplicate_with_its_likelihoo
     verdict = judged(new, old, 0.82)
 
     assert isinstance(verdict, LinkedTo)
-    assert (verdict.name, verdict.kind, verdict.is_open) == ("duplicate", LinkKind.DUPLICATE, True)
+    assert (verdict.name, verdict.kind) == ("duplicate", LinkKind.DUPLICATE)
     assert verdict.likelihood
     assert 0.27 <= verdict.likelihood < 1
 
@@ -144,7 +143,7 @@ def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces
     scene.hear("The retry limit is 5", month=1, subject="retry limit", trust=Trust.ASSISTANT)
     unnamed = scene.hear("The retry limit is 7", month=2, subject="", trust=Trust.ASSISTANT)
     assert isinstance(unnamed.verdict, LinkedTo)
-    assert (unnamed.verdict.kind, unnamed.verdict.is_open) == (LinkKind.UPDATE, True)
+    assert unnamed.verdict.kind is LinkKind.UPDATE
     assert unnamed.verdict.reason == "value 7 / 5; but only one names its subject"
 
     assert scene.hear("The retry limit is 9", month=3, subject="").verdict.name == "supersedes"

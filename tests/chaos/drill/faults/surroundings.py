@@ -51,6 +51,7 @@ class ModelFault(Fault):
         self._server.__enter__()
         return {
             "NOUS_BACKGROUND_MODEL": "openai:test-model",
+            "NOUS_DEDUP__ASK_MODEL": "false",
             "NOUS_LLM__BASE_URL": self._server.openai_url,
             "NOUS_LLM__API_KEY": "sk-test-0123456789abcdef",
             "NOUS_LLM__DEADLINE": "1",
