@@ -10,7 +10,7 @@ from datetime import datetime
 import structlog
 
 from nous.domain.effects import DegradedResult, Effects, SaveEpisodeVector
-from nous.domain.episode import CandidateFact
+from nous.domain.episode import CandidateFact, Tier
 from nous.domain.errors import BadInput, Deferred, Unavailable
 from nous.domain.events import (
     EpisodeSummarized,
@@ -33,10 +33,12 @@ from nous.knowledge.candidate_filter import (
 from nous.knowledge.decision import announcements
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout, ModelUnreachable
 from nous.pipeline.fact_learner import FactLearner
+from nous.pipeline.llm_summarizer import NO_LIST
 from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "fact-extractor"
 NO_FACTS = "no candidate facts, and nothing in the summary to make any of"
+NONE_STATED = "the model found no facts in it"
 FORGOTTEN = "what it brings that can be learned was forgotten on request"
 ALREADY_LEARNED = "already learned"
 
@@ -50,8 +52,8 @@ _log = structlog.stdlib.get_logger(__name__)
 class FactExtractor:
     """Learns the candidate facts of an episode, each once, and publishes the outcomes.
 
-    If an episode has no candidates, the extractor looks for some in it, unless they were erased. What cannot be
-    embedded now, is so later.
+    If an episode has no candidates, the extractor looks for some in it, unless they were erased, or a model found none.
+    What cannot be embedded now, is so later.
     """
 
     def __init__(self, context: WorkerContext) -> None:
@@ -65,6 +67,8 @@ class FactExtractor:
         if episode and not episode.candidate_facts and lost_candidates(episode):
             findable = self._findable(event)
             return Effects(writes=findable.writes, events=findable.events, skipped=FORGOTTEN)
+        if episode and episode.tier is Tier.LLM and NO_LIST not in dict(episode.dropped_facts):
+            return replace(self._findable(event), skipped=NONE_STATED)
         return self._found(event)
 
     def _found(self, event: EpisodeSummarized) -> Effects:

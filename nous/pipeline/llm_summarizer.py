@@ -23,6 +23,7 @@ from nous.summary.llm.source_index import SourceIndex
 from nous.summary.llm.vetting import Vetting
 
 _NAME = "episode"
+NO_LIST = "the answer has no list of facts"
 
 log = structlog.get_logger(__name__)
 
@@ -128,6 +129,7 @@ class LlmSummarizer:
             told = vetting.held_back(answer.value.summary)
             dropped.update(dict(sound.dropped))
             dropped.update(told.dropped)
+            dropped.update([] if answer.value.has_facts else [NO_LIST])
             apart += sound.quarantined
             counts.update(f"off_{name}" for name in response.off_size(answer.value.summary))
             counts.update(sound.counts)

@@ -247,7 +247,7 @@ class _Polarity:
         return next(filter(None, self._stems[at + 1 :]), "")
 
     def affirms(self, stem: str) -> bool | None:
-        """Return whether the text has *stem* without a negation near it; None if it does not have it."""
+        """Return whether the text has *stem* with no negation near it; None if it has no *stem*."""
         found = [at for at, each in enumerate(self._stems) if each == stem]
         if not found:
             return False if self.denials else None

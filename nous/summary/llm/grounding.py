@@ -25,7 +25,7 @@ LONGEST = 4_000
 
 
 class Dropped(StrEnum):
-    """Reason why a fact is dropped, whatever the session says."""
+    """Reason why a fact is dropped that does not depend on its quotes."""
 
     BLANK = "says nothing"
     TOO_LONG = "too long"

@@ -101,7 +101,7 @@ def _numbered(segments: Sequence[Segment]) -> Iterator[str]:
 
 
 def heading(**named: str | None) -> str:
-    """Return the first line that a model sees of a session: what is known of where and when it was."""
+    """Return the first line that a model sees of a session: where and when it was."""
     return f"[Session] {', '.join(f'{name}: {value}' for name, value in named.items() if value)}"
 
 

@@ -156,8 +156,11 @@ def is_date(text: str) -> bool:
 
 
 class ModelSummary(NamedTuple):
+    """A model's answer; without `has_facts`, it had no list of facts, which is not the same as an empty one."""
+
     summary: Summary
     facts: tuple[CandidateFact, ...]
+    has_facts: bool = True
 
 
 def _text(longest: int) -> BeforeValidator:
@@ -260,6 +263,9 @@ def facts_schema() -> dict[str, Any]:
     return FactsAnswer.model_json_schema(schema_generator=_Untitled)
 
 
+_NO_LIST = 'The answer has no "candidate_facts"; write the list, empty if there is nothing to keep.'
+
+
 def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSummary:
     """Parse the summary and the facts of an answer.
 
@@ -267,7 +273,9 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
     counts as partial, and its rationale says so. Raises `BadInput` if it cannot be used; the message says why and can
     be sent to the model.
     """
-    answer = EpisodeAnswer.model_validate(_object_in(text, is_whole=is_whole))
+    found = _object_in(text, is_whole=is_whole)
+    answer = EpisodeAnswer.model_validate(found)
+    has_facts = "candidatefacts" in map(_bare, found)
     outcome = Outcome(answer.outcome) if answer.outcome in set(Outcome) else None
     rationale = answer.outcome_rationale
     if outcome is None and coerce:
@@ -276,6 +284,8 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
     problems = [f"The {name} is missing or blank." for name in ("title", "summary") if not getattr(answer, name)]
     if outcome is None:
         problems.append(f"The outcome has to be one of {', '.join(Outcome)}.")
+    if not has_facts and not coerce:
+        problems.append(_NO_LIST)
     if outcome is None or problems:
         raise BadInput(" ".join(problems))
     summary = Summary(
@@ -287,7 +297,7 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
         topics=tuple(answer.topics),
         open_threads=tuple(answer.open_threads),
     )
-    return ModelSummary(summary, tuple(map(_fact, answer.candidate_facts)))
+    return ModelSummary(summary, tuple(map(_fact, answer.candidate_facts)), has_facts)
 
 
 def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tuple[CandidateFact, ...]:
@@ -295,7 +305,7 @@ def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tup
     del coerce  # facts are always parsed leniently
     found = _object_in(text, is_whole=is_whole)
     if "candidate_facts" not in found:
-        raise BadInput('The answer has no "candidate_facts"; write the list, empty if there is nothing to keep.')
+        raise BadInput(_NO_LIST)
     return tuple(map(_fact, FactsAnswer.model_validate(found).candidate_facts))
 
 

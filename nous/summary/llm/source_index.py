@@ -315,7 +315,7 @@ class SourceIndex:
         return SourceTurn("\n".join((self._beside, *(said.text for said in self.turns.values()))))
 
     def lacks(self, statement: str) -> bool:
-        """Return whether *statement* names a turn, number, path or name that the session does not have."""
+        """Return whether *statement* names a turn, number, path or name that is not in the session."""
         named = {int(number) for turns in _TURNS.findall(statement) for number in _DIGITS.findall(turns)}
         return not named <= self.turns.keys() or not self.whole.has_all_of(CitedStatement.of(statement))
 
@@ -374,7 +374,7 @@ _OUTPUT_OF = re.compile(r"\[Output of ([^\]\n]+)\]")
 
 
 def speaker(segment: SourceTurn) -> Trust:
-    """Return the trust in a segment's speaker; calls are the agent's, failures come from programs."""
+    """Return the trust in a segment's speaker; calls are the agent's, failures a program's."""
     if segment.role in _PERSONAL:
         return Trust.USER
     if segment.role in _AGENTS or segment.role == CALLS:
