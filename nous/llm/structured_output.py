@@ -1,4 +1,4 @@
-"""Ask a model and parse its answer; on a complaint about it, ask once more with that complaint."""
+"""Ask a model and parse its answer; after a complaint, ask once more with it."""
 
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuredAnswer(Generic[T]):
-    """The parsed answer of a *model*, and a usable `draft` that it was asked to improve, if there was one."""
+    """The parsed answer of a *model*, and the usable `draft` that it was asked to improve."""
 
     value: T
     model: str
@@ -47,7 +47,7 @@ class Parser(Protocol[T_co]):
 
 
 def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCounters) -> StructuredAnswer[T]:
-    """Ask *model*, and once more with the complaint if *read* cannot use the answer, or finds it poor.
+    """Ask *model*, and once more with the complaint if *read* has one.
 
     Raises `AnswerUnusable` if *read* cannot use either answer, and what `Model.ask` raises.
     """

@@ -162,7 +162,7 @@ def _quoted(answer: StructuredAnswer[response.ModelSummary], session: SourceInde
 
 
 def _decided(at: int, summary_input: SummaryInput) -> Sequence[Decision]:
-    """Return the decisions up to the end of a window; of unknown turn ones, all in the last window."""
+    """Return the decisions up to the end of a window; those of no turn belong to the last."""
     latest = max((segment.turn for segment in summary_input.windows[at]), default=0)
     is_last = at == len(summary_input.windows) - 1
     return [each for each in summary_input.decisions if (max(each.turns) <= latest if each.turns else is_last)]

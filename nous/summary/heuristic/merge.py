@@ -1,4 +1,4 @@
-"""Merge a model's answers about the windows of a session, each of which covers the session so far."""
+"""Merge a model's answers about the windows of a session, each about the session so far."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class WindowSummary(NamedTuple):
-    """What a model says of the session up to the end of a window, and the segments of that window."""
+    """A model's answer about the session up to the end of a window, and that window's segments."""
 
     summary: Summary
     facts: tuple[CandidateFact, ...]
@@ -60,7 +60,7 @@ def _still_open(windows: Sequence[WindowSummary]) -> tuple[str, ...]:
 
 
 def _completed(summary: Summary, earlier: Sequence[str]) -> str:
-    """Return the summary's text behind those sentences of *earlier* ones that *summary* does not say."""
+    """Return the text of *summary*, after sentences of *earlier* ones that it leaves out."""
     told = content_of(" ".join((summary.summary, *summary.key_points, *summary.open_threads)))
     left, kept = _MOST_WORDS - len(summary.summary.split()), list[tuple[int, str]]()
     by_window = [[(at, text[start:end].strip()) for start, end in sentences(text)] for at, text in enumerate(earlier)]

@@ -49,7 +49,7 @@ def judge(record: SessionRecord) -> Judgement:
 
 
 def contradiction(summary: Summary, record: SessionRecord) -> str | None:
-    """Return why the outcome of a model's *summary* is doubtful: by the record, or for want of evidence."""
+    """Return why a model's outcome is doubtful: the record contradicts it, or it has no evidence."""
     told = summary.outcome_rationale
     if not told:
         return "The evidence that was named for the outcome is not in the session."

@@ -41,7 +41,7 @@ _SAME_THING, _SAME_REFERENCE = 0.1, 0.25
 """Least shares of a fact's words in the sentence of a number that no quote has, and of a reference such as `#12`."""
 
 _BESIDE, _AROUND = 4, 3
-"""Characters around a literal in the fact, and around it in its source, that tell what it belongs to."""
+"""Words around a number in the fact, and around it in its source, that tell what it counts."""
 
 _BEFORE, _AFTER = 8, 4
 """Words before a word, and behind it, within which a negation may concern it."""
@@ -60,16 +60,15 @@ class Unsupported(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where a quote stands: its turn, its speaker, its sentences, and those with their neighbors."""
+    """Place of a quote: its turn, its speaker, and its sentences with their neighbors."""
 
     quote: Quote
     speaker: Trust
-    sentences: SourceTurn
     around: SourceTurn
 
 
 def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
-    """Yield the place of each quote that the session has, in the cited turn or else in another one."""
+    """Yield the place of each quote that the session has, in its turn or else in another one."""
     for quote in quotes:
         wanted = squeezed(without_label(quote.text))
         order = sorted(session.turns, key=lambda turn: abs(turn - quote.turn))
@@ -80,11 +79,11 @@ def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
         whole = next((each for each in segments if wanted in each.squeezed), None)
         by = speaker(whole) if whole else _least_trusted(map(speaker, segments))
         said = whole or session.turns[turn]
-        yield Place(replace(quote, turn=turn), by, said.around(wanted), said.around(wanted, beside=1))
+        yield Place(replace(quote, turn=turn), by, said.around(wanted))
 
 
 def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:
-    """Return *fact* with the nearest sentence of *session* as its quote: for facts that no model has quoted."""
+    """Return *fact* with the nearest sentence of *session* as its quote."""
     claim = CitedStatement.of(fact.text)
     said = ((turn, one) for turn, all_said in session.turns.items() for one in all_said.sentences)
     turn, nearest = max(said, key=lambda each: claim.share_in(each[1].content), default=(0, SourceTurn("")))
@@ -97,7 +96,7 @@ def has_quote(fact: CandidateFact, session: SourceIndex) -> bool:
 
 
 def missing_quotes(facts: Iterable[CandidateFact], session: SourceIndex) -> str | None:
-    """Return a complaint to a model about those of *facts* that quote nothing of *session*; None if all do."""
+    """Return a complaint to a model about *facts* that quote nothing of *session*, if there are any."""
     unquoted = [str(number) for number, fact in enumerate(facts, start=1) if not has_quote(fact, session)]
     if not unquoted:
         return None
@@ -176,7 +175,7 @@ class _Evidence:
         return further
 
     def _share_near(self, number: Literal, said: SourceTurn) -> float:
-        """Return the share of the fact's words in the sentence of *number*; 0 if no word beside it is there, too."""
+        """Return the share of the fact's words in the sentence of *number*, 0 if its neighbors differ."""
         share = max((self.claim.share_in(each.content) for each in said.sentences if each.has(number)), default=0.0)
         if number.text in self._dated or (f"#{number.text}" in self.text and share >= _SAME_REFERENCE):
             return 1.0
@@ -198,7 +197,7 @@ class _Evidence:
         return [SourceTurn(place.quote.text) for place in self.places]
 
     def trust(self) -> Trust:
-        """Return the trust in the quotes' speaker; of several, in the most trusted one who says enough of it."""
+        """Return the trust in the quotes' speaker; of several, in the most trusted who says enough."""
         speakers = {place.speaker for place in self.places}
         enough = _OWN_WORDS if len(speakers) > 1 else _OWN_WORDS / 2
         ranked = (trust for trust in Trust if trust in speakers and self._share_of(trust) >= enough)
@@ -210,7 +209,7 @@ class _Evidence:
 
 
 def contradicted(text: str, quotes: Sequence[str]) -> bool:
-    """Return whether *quotes* say the opposite of *text*: one of them denies what the other states."""
+    """Return whether *quotes* deny what *text* states, or state what it denies."""
     fact, said = _Polarity(_QUOTED.sub(" ", text)), [_Polarity(quote) for quote in quotes]
     if fact.denials and not any(each.negative for each in said):
         return True
@@ -255,7 +254,7 @@ class _Polarity:
 
 
 def _only_denied(stem: str, others: Sequence[_Polarity]) -> bool:
-    """Return whether *others* state what a text denies of *stem*, and none of them denies anything of it."""
+    """Return whether some of *others* state, and none deny, what a text denies of *stem*."""
     found = {other.affirms(stem) for other in others}
     return True in found and False not in found
 

@@ -156,7 +156,7 @@ def is_date(text: str) -> bool:
 
 
 class ModelSummary(NamedTuple):
-    """A model's answer; without `has_facts`, it had no list of facts, which is not the same as an empty one."""
+    """A model's summary and facts; without `has_facts` its answer had no list, not even an empty one."""
 
     summary: Summary
     facts: tuple[CandidateFact, ...]

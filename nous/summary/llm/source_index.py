@@ -254,12 +254,12 @@ class SourceTurn:
     def sentences(self) -> Sequence["SourceTurn"]:
         return [SourceTurn(self.text[start:end], self.role) for start, end in sentences(self.text)]
 
-    def around(self, quote: str, *, beside: int = 0) -> "SourceTurn":
-        """Return the sentences that hold the squeezed *quote*, and *beside* of them on either side."""
+    def around(self, quote: str) -> "SourceTurn":
+        """Return the sentences that hold the squeezed *quote*, and one more on either side."""
         start = self.squeezed.find(quote)
         ends = list(accumulate(len(each.squeezed) for each in self.sentences))
         first, last = bisect_right(ends, start), bisect_left(ends, start + len(quote))
-        return SourceTurn("\n".join(each.text for each in self.sentences[max(0, first - beside) : last + 1 + beside]))
+        return SourceTurn("\n".join(each.text for each in self.sentences[max(0, first - 1) : last + 2]))
 
     def around_literal(self, token: Literal, reach: int) -> Iterator[frozenset[str]]:
         """Yield the content words among *reach* words on either side of each occurrence of *token*."""
