@@ -49,7 +49,7 @@ def judge(record: SessionRecord) -> Judgement:
 
 
 def contradiction(summary: Summary, record: SessionRecord) -> str | None:
-    """Return why a model's outcome is doubtful: the record contradicts it, or it has no evidence."""
+    """Return why a model's outcome is doubtful: contradicted by the record, or without evidence."""
     told = summary.outcome_rationale
     if not told:
         return "The evidence that was named for the outcome is not in the session."

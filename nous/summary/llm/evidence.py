@@ -96,7 +96,7 @@ def has_quote(fact: CandidateFact, session: SourceIndex) -> bool:
 
 
 def missing_quotes(facts: Iterable[CandidateFact], session: SourceIndex) -> str | None:
-    """Return a complaint to a model about *facts* that quote nothing of *session*, if there are any."""
+    """Return a complaint to a model about *facts* that quote nothing of *session*, if any."""
     unquoted = [str(number) for number, fact in enumerate(facts, start=1) if not has_quote(fact, session)]
     if not unquoted:
         return None
@@ -175,7 +175,7 @@ class _Evidence:
         return further
 
     def _share_near(self, number: Literal, said: SourceTurn) -> float:
-        """Return the share of the fact's words in the sentence of *number*, 0 if its neighbors differ."""
+        """Return the fact's share of words in the sentence of *number*, 0 if its neighbors differ."""
         share = max((self.claim.share_in(each.content) for each in said.sentences if each.has(number)), default=0.0)
         if number.text in self._dated or (f"#{number.text}" in self.text and share >= _SAME_REFERENCE):
             return 1.0

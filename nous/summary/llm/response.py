@@ -156,7 +156,7 @@ def is_date(text: str) -> bool:
 
 
 class ModelSummary(NamedTuple):
-    """A model's summary and facts; without `has_facts` its answer had no list, not even an empty one."""
+    """A model's summary and facts; without `has_facts`, its answer had no list, not even empty."""
 
     summary: Summary
     facts: tuple[CandidateFact, ...]
