@@ -196,6 +196,8 @@ class _Session:
         summary, doubt = understood.summary, contradiction(understood.summary, record)
         if summary.title == UNTITLED:
             summary = replace(summary, title=title_of(record, summary.topics))
+        if doubt and not summary.outcome_rationale:
+            summary = replace(summary, outcome_rationale=doubt)
         return self._episode(
             summary=summary,
             candidate_facts=(*decided, *understood.candidate_facts),

@@ -26,7 +26,8 @@ def packed(summary_input: SummaryInput) -> bytes:
         [[text.encode(errors="replace").decode(), role, turn] for text, role, turn in segments]
         for segments in summary_input.windows
     ]
-    content: dict[str, Any] = {"windows": windows, "decisions": summary_input.decisions}
+    heading = summary_input.heading.encode(errors="replace").decode()
+    content: dict[str, Any] = {"windows": windows, "decisions": summary_input.decisions, "heading": heading}
     return zlib.compress(orjson.dumps(content, option=orjson.OPT_UTC_Z))
 
 

@@ -151,7 +151,10 @@ class _Evidence:
         return None
 
     def _is_users(self) -> bool:
-        is_quoted = any(place.speaker is Trust.USER for place in self.places)
+        is_quoted = any(
+            place.speaker is Trust.USER or self.session.is_decided(squeezed(without_label(place.quote.text)))
+            for place in self.places
+        )
         return is_quoted or self._share_of(Trust.USER) >= _OWN_WORDS
 
     def literal_turns(self) -> Sequence[int] | Unsupported:

@@ -51,6 +51,7 @@ _NAME = re.compile(
     r"|\b(?=\w*\d)(?!\d+[^\W\d_]{0,12}\b)\w+"
     r"|(?<![\w.)\]])\.[^\W\d]\w+"
 )
+_ANCHORED = re.compile(r"[/~]|\.{1,2}/")  # such a path is no end of a longer one
 _VERSION_OF = re.compile(r"v\d+", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _CLOSING = ".,;:!?)]}'"
@@ -133,7 +134,7 @@ def _bounded(token: Literal) -> re.Pattern[str]:
     first, last = token.text[0], token.text[-1]
     before = r"(?<!\w)(?<!\d\.)" if first.isalnum() or first == "_" else ""
     if token.kind == "path":
-        before = r"(?<![\w./~-])" if token.text[0] in "/~." else r"(?<![\w.-])"
+        before = r"(?<![\w./~-])" if _ANCHORED.match(token.text) else r"(?<![\w.-])"
     after = r"(?!\w)" if last.isalpha() or last == "_" else r"(?!\w|\.\d)" if last.isdigit() else ""
     if token.kind in {"path", "link"}:
         after = r"(?![\w-]|\.\w)"
@@ -294,20 +295,25 @@ class SourceIndex:
     def __init__(self, summary_input: SummaryInput) -> None:
         segments: defaultdict[int, list[SourceTurn]] = defaultdict(list)
         texts: defaultdict[int, list[str]] = defaultdict(list)
-        shown = ((one.turn, one.text, one.role) for one in summary_input.segments if one.turn)
-        decided = ((turn, one.description, _DECISION) for one in summary_input.decisions for turn in one.turns)
+        shown = [(one.turn, one.text, one.role) for one in summary_input.segments if one.turn]
+        decided = [(turn, one.description, _DECISION) for one in summary_input.decisions for turn in one.turns]
         for turn, text, role in chain(shown, decided):
             segments[turn] += _by_author(text, role)
             texts[turn].append(text)
         shown_beside = (one.text for one in summary_input.segments if not one.turn and not one.text.startswith(_OMITS))
         told = (one.description for one in summary_input.decisions if not one.turns)
         self._beside = "\n".join((summary_input.heading, *shown_beside, *told))
+        self._decided = squeezed("\n".join(text for _, text, role in (*shown, *decided) if role == _DECISION))
         self._segments = dict(segments)
         self.turns = {turn: SourceTurn("\n".join(said)) for turn, said in texts.items()}
 
     def segments(self, turns: Iterable[int] | None = None) -> Iterable[SourceTurn]:
         """Return the segments of *turns*, or of all turns."""
         return (segment for turn in (self._segments if turns is None else turns) for segment in self._segments[turn])
+
+    def is_decided(self, quote: str) -> bool:
+        """Return whether the squeezed *quote* stands in what the user approved, rejected or answered."""
+        return quote in self._decided
 
     @cached_property
     def whole(self) -> SourceTurn:
