@@ -326,7 +326,7 @@ class SourceIndex:
         return not named <= self.turns.keys() or not self.whole.has_all_of(CitedStatement.of(statement))
 
 
-_LABEL = re.compile(r"\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
+_LABEL = re.compile(r"\A\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
 
 
 def without_label(text: str) -> str:
