@@ -21,7 +21,7 @@ from nous.text.sentences import Span, sentences
 
 WORTH = 1000  # worth of a term that occurs once
 IDENTIFIER_WORTH = 2.5
-OFTEN = 0.5  # worth added for every e-fold increase in the sentences that have the term
+OFTEN = 0.6  # worth added for every e-fold increase in the sentences that have the term
 _IDENTIFIER = re.compile(r"\d|[_./:@#$+]|[a-z][A-Z]|-.*-")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _ENDS = (". ", ": ", ".\n", ":\n")
