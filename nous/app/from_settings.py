@@ -9,17 +9,17 @@ from typing import cast
 import structlog
 
 from nous.domain.errors import Misconfigured
-from nous.excerpt import Windows, windows
+from nous.excerpt import BUDGET, Windows, windows
 from nous.knowledge.verdict import Dedup, Policy
 from nous.redaction.redactor import Redactor
 from nous.redaction.rules import Rule, RuleSet, built_in, default_rules
-from nous.settings.model import ESTIMATE, ExcerptSettings, RedactSettings, Settings
+from nous.settings.model import ESTIMATE, RedactSettings, Settings
 from nous.text.token_estimate import Counter, estimate
-from nous.transcript.model import Transcript
 
 _log = structlog.stdlib.get_logger(__name__)
 
 _HOW_TO_COUNT = "write estimate or package.module:function"
+BUDGET_OF_MODELS = 16_000
 _SLACK = 3.0  # seconds beyond its deadline after which a model call is abandoned
 
 
@@ -53,10 +53,12 @@ def deadline_of(settings: Settings) -> float:
     return max(settings.worker.deadline, calls * (2 * settings.llm.deadline + _SLACK))
 
 
-def excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
+def excerpts(settings: Settings) -> "partial[Windows]":
+    """Return the function that makes excerpts, larger ones if a model reads them."""
+    chosen = settings.excerpt
     return partial(
         windows,
-        budget=chosen.budget,
+        budget=chosen.budget or (BUDGET_OF_MODELS if settings.background_model else BUDGET),
         most=chosen.windows,
         strategy=chosen.strategy,
         unit=chosen.unit,

@@ -92,7 +92,7 @@ LONGEST_CALL = 240
 LONGEST_SIDE_EFFECT = 400
 _LONGEST_VALUE = 80
 _LONGEST_COMMAND = 50
-_PLUMBING = re.compile(r"\\\n|\A\s*cd [^\s;&|]+ *(?:&&|;) *| *2>&1| *\| *(?:head|tail)(?: +-?\w+)*(?= *(?:[;&|\n]|\Z))")
+_PLUMBING = re.compile(r"\\\n|\A\s*cd [^\s;&|]+ *(?:&&|;) *| ?2>&1| ?\| ?(?:head|tail)(?: +-?\w+)*(?= *(?:[;&|\n]|\Z))")
 """Changes of directory before a command, and limits of its output."""
 
 _LONGEST_SUBJECT = 120

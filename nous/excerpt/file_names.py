@@ -6,8 +6,9 @@ from itertools import accumulate, islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from nous.excerpt.floor import lengths_due
 from nous.excerpt.items import PERSONAL, Items
-from nous.excerpt.layout import LengthAccount, lengths_due
+from nous.excerpt.layout import LengthAccount
 from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
 from nous.transcript.tool_actions import Action, removed_by, written_files

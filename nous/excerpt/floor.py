@@ -9,15 +9,17 @@ Guarantees are tried from the strongest to the weakest, and the first that fits 
 4. all but the side effects are visible, at `VISIBLE` or at `GLIMPSE`;
 5. the first, the last, and as many as there is room for, evenly spread.
 
-The remaining room goes to side effects, the last first, then to items that were cut, by weight, and to the last errors.
+Of texts that users pasted, the beginning and the end count as whole. The remaining room goes to side effects, the last
+first, then to items that were cut, by weight, and to errors.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nous.excerpt.items import PERSONAL, Item, Items, Role
-from nous.excerpt.layout import LengthAccount, ends, full_length, lengths_due, longest_closing, mark, merged, shown_length
+from nous.excerpt.layout import LengthAccount, ends, full_length, longest_closing, mark, merged, shown_length
 from nous.excerpt.strategy import Choice
+from nous.text.pasted import is_document
 from nous.text.sentences import Span
 
 _ROUNDS = 24
@@ -54,11 +56,13 @@ FLOOR_SHARE = 0.65
 
 SIDE_EFFECTS_SHARE = 0.6  # maximum share of the room left by a guarantee for side effects that it does not include
 ERRORS_SHARE = 0.18  # maximum share of the room for errors, out of what the guarantees leave
+PASTED_SHARE = 0.35  # maximum share of the room that is due to texts that users pasted
+_LEAST_PASTED = 600  # characters due to each even so: its first line was typed
 _FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9.0, 6.0
 
 
 def floor(items: Items, room: int) -> Choice:
-    """Choose by the strongest guarantee that fits into *room*, plus the last errors."""
+    """Choose by the strongest guarantee that fits into *room*, plus errors."""
     weights = _weights(items)
     sizes = lengths_due(items, sorted(weights), room)
     side_effects = side_effects_in(items, but=weights)
@@ -72,7 +76,7 @@ def floor(items: Items, room: int) -> Choice:
         most = spare if with_all_side_effects else int(spare * SIDE_EFFECTS_SHARE)
         done, are_all = take_side_effects(items, side_effects, account, most)
         if are_all or not with_all_side_effects:
-            choice = _shared(items, owed, sizes, spare=room - account.spent, weights=weights)
+            choice = _shared(items, owed, sizes, room - account.spent, weights)
             for index, spans in done.items():
                 choice.take(index, spans, reason="side effect")
             _add_errors(items, choice, LengthAccount.exactly(items, choice.spans), room)
@@ -91,6 +95,15 @@ def _weights(items: Items) -> dict[int, float]:
     return weights | dict.fromkeys(finals, _FINAL)
 
 
+def lengths_due(items: Items, indexes: Iterable[int], room: int) -> dict[int, int]:
+    """Return the lengths of the items at *indexes*; of pasted texts, those due to them."""
+    lengths = {index: full_length(items[index].text) for index in indexes}
+    users = [index for index, length in lengths.items() if items[index].role is Role.USER and length <= room]
+    pasted = [index for index in users if is_document(items[index].text)]  # a longer one cannot be whole in any case
+    most = max(_LEAST_PASTED, int(room * PASTED_SHARE) // max(1, len(pasted)))
+    return lengths | {index: min(lengths[index], most) for index in pasted}
+
+
 def _guarantees(items: Items, sizes: dict[int, int]) -> Iterator[tuple[dict[int, int], bool]]:
     """Yield the characters owed to each item with a floor, and if all side effects are due."""
     yield sizes, True
@@ -101,9 +114,7 @@ def _guarantees(items: Items, sizes: dict[int, int]) -> Iterator[tuple[dict[int,
     yield from ((glimpses | personal, True), (glimpses | personal, False), (visible, False), (glimpses, False))
 
 
-def _shared(
-    items: Items, owed: Mapping[int, int], sizes: Mapping[int, int], *, spare: int, weights: Mapping[int, float]
-) -> Choice:
+def _shared(items: Items, owed: dict[int, int], sizes: dict[int, int], spare: int, weights: dict[int, float]) -> Choice:
     claims = [FloorClaim(weights[index], least, sizes[index]) for index, least in owed.items()]
     choice = Choice()
     given = shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE))

@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Self
 
 from nous.domain.summary_input import BETWEEN, Segment
-from nous.excerpt.items import Gap, Item, Items, Role, no_label
-from nous.text.pasted import is_document
+from nous.excerpt.items import Gap, Item, Items, no_label
 from nous.text.sentences import TICKS, Fence, Span, fence_at, fences
 
 SHORT_MARK = " [...] "
@@ -179,19 +178,6 @@ def length_of(items: Sequence[Item]) -> int:
     """Return the length of all *items* shown whole, in characters, without gaps."""
     lengths = [label_length(item) + full_length(item.text) + len(BETWEEN) for item in items]
     return sum(lengths) - len(BETWEEN) if lengths else 0
-
-
-PASTED_SHARE = 0.35  # maximum share of the room due to all that users pasted
-_LEAST_PASTED = 600  # characters of a message that are due even so: its first line is typed
-
-
-def lengths_due(items: Items, indexes: Iterable[int], room: int) -> dict[int, int]:
-    """Return the characters due to the items at *indexes*: all, but of pasted texts a share of *room*."""
-    lengths = {index: full_length(items[index].text) for index in indexes}
-    users = [index for index, length in lengths.items() if items[index].role is Role.USER and length <= room]
-    pasted = [index for index in users if is_document(items[index].text)]
-    most = max(_LEAST_PASTED, int(room * PASTED_SHARE) // max(1, len(pasted)))
-    return lengths | {index: min(lengths[index], most) for index in pasted}
 
 
 def label(item: Item) -> str:

@@ -76,8 +76,8 @@ def is_brief(text: str) -> bool:
 
 
 def is_document(text: str) -> bool:
-    """Return whether a message is a plan handed over, or long and in part pasted."""
-    return len(text) > LONGEST_TYPED and (text.startswith(_PLAN) or not is_brief(text))
+    """Return whether a message is a plan handed over, or long and pasted from its beginning on."""
+    return len(text) > LONGEST_TYPED and (text.startswith(_PLAN) or not is_brief(text[: 2 * LONGEST_TYPED]))
 
 
 def pasted_spans(text: str) -> Iterator[Span]:
