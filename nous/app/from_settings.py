@@ -19,7 +19,6 @@ from nous.text.token_estimate import Counter, estimate
 _log = structlog.stdlib.get_logger(__name__)
 
 _HOW_TO_COUNT = "write estimate or package.module:function"
-BUDGET_OF_MODELS = 16_000
 _SLACK = 3.0  # seconds beyond its deadline after which a model call is abandoned
 
 
@@ -54,11 +53,10 @@ def deadline_of(settings: Settings) -> float:
 
 
 def excerpts(settings: Settings) -> "partial[Windows]":
-    """Return the function that makes excerpts, larger ones if a model reads them."""
     chosen = settings.excerpt
     return partial(
         windows,
-        budget=chosen.budget or (BUDGET_OF_MODELS if settings.background_model else BUDGET),
+        budget=chosen.budget or (16_000 if settings.background_model else BUDGET),
         most=chosen.windows,
         strategy=chosen.strategy,
         unit=chosen.unit,

@@ -162,7 +162,7 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
         written.update(dict.fromkeys(paths, at))
         removed.update((naming.relative(name), at) for name in removed_by(action.command))
     gone: set[str] = set()
-    for path, at in written.items():
+    for path, at in written.items() if removed else ():
         above = (f"{parent}/" for parent in PurePosixPath(path).parents)
         if any(removed.get(name, -1) > at for name in (path, *above)):
             gone.add(path)

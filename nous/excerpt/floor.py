@@ -19,7 +19,6 @@ from typing import NamedTuple
 from nous.excerpt.items import PERSONAL, Item, Items, Role
 from nous.excerpt.layout import LengthAccount, ends, full_length, longest_closing, mark, merged, shown_length
 from nous.excerpt.strategy import Choice
-from nous.text.pasted import is_document
 from nous.text.sentences import Span
 
 _ROUNDS = 24
@@ -98,8 +97,7 @@ def _weights(items: Items) -> dict[int, float]:
 def lengths_due(items: Items, indexes: Iterable[int], room: int) -> dict[int, int]:
     """Return the lengths of the items at *indexes*; of pasted texts, those due to them."""
     lengths = {index: full_length(items[index].text) for index in indexes}
-    users = [index for index, length in lengths.items() if items[index].role is Role.USER and length <= room]
-    pasted = [index for index in users if is_document(items[index].text)]  # a longer one cannot be whole in any case
+    pasted = [index for index, length in lengths.items() if length <= room and index in items.pasted]
     most = max(_LEAST_PASTED, int(room * PASTED_SHARE) // max(1, len(pasted)))
     return lengths | {index: min(lengths[index], most) for index in pasted}
 

@@ -77,7 +77,9 @@ def is_brief(text: str) -> bool:
 
 def is_document(text: str) -> bool:
     """Return whether a message is a plan handed over, or long and pasted from its beginning on."""
-    return len(text) > LONGEST_TYPED and (text.startswith(_PLAN) or not is_brief(text[: 2 * LONGEST_TYPED]))
+    return len(text) > LONGEST_TYPED and (
+        text.startswith(_PLAN) or not is_brief(text[: LONGEST_TYPED + _LONGEST_REQUEST])
+    )
 
 
 def pasted_spans(text: str) -> Iterator[Span]:

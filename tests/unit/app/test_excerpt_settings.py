@@ -56,18 +56,14 @@ def test_what_is_set_is_what_a_summarizer_gets(long: Transcript) -> None:
     assert (len(seen.windows), seen.wanted > 3) == (3, True)
 
 
-@pytest.mark.parametrize(
-    ("values", "budget"),
-    [
-        ({}, BUDGET),
-        ({"background_model": "openai:m"}, 16_000),
-        ({"background_model": "openai:m", "excerpt": ExcerptSettings(budget=900)}, 900),
-    ],
-)
-def test_a_model_is_shown_more_unless_a_budget_is_set(values: dict[str, Any], budget: int, long: Transcript) -> None:
-    settings = Settings(redis_url="redis://nowhere", embedder="hashed", **values)
+@pytest.mark.parametrize(("set_to", "budget"), [(None, 16_000), (900, 900)])
+def test_a_model_is_shown_more_unless_a_budget_is_set(set_to: int | None, budget: int, long: Transcript) -> None:
+    settings = Settings(
+        redis_url="redis://nowhere", background_model="openai:m", excerpt=ExcerptSettings(budget=set_to)
+    )
 
     assert excerpts_of(settings)(long, most=1) == windows(long, budget, most=1)
+    assert excerpts()(long) == windows(long, BUDGET, most=8)
 
 
 def test_tokens_are_estimated_unless_a_counter_is_named(long: Transcript) -> None:
