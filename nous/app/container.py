@@ -184,7 +184,7 @@ class Container:
         from nous.app.from_settings import excerpts
         from nous.app.llm import llm_stack
 
-        return llm_stack(self.settings, self.llm_stores, excerpts=excerpts(self.settings.excerpt), clock=self.clock)
+        return llm_stack(self.settings, self.llm_stores, excerpts=excerpts(self.settings), clock=self.clock)
 
     def check_model(self) -> None:
         """Raise `Misconfigured` if a model is configured that cannot be used.

@@ -9,13 +9,12 @@ from typing import cast
 import structlog
 
 from nous.domain.errors import Misconfigured
-from nous.excerpt import Windows, windows
+from nous.excerpt import BUDGET, Windows, windows
 from nous.knowledge.verdict import Dedup, Policy
 from nous.redaction.redactor import Redactor
 from nous.redaction.rules import Rule, RuleSet, built_in, default_rules
-from nous.settings.model import ESTIMATE, ExcerptSettings, RedactSettings, Settings
+from nous.settings.model import ESTIMATE, RedactSettings, Settings
 from nous.text.token_estimate import Counter, estimate
-from nous.transcript.model import Transcript
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -53,10 +52,11 @@ def deadline_of(settings: Settings) -> float:
     return max(settings.worker.deadline, calls * (2 * settings.llm.deadline + _SLACK))
 
 
-def excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
+def excerpts(settings: Settings) -> "partial[Windows]":
+    chosen = settings.excerpt
     return partial(
         windows,
-        budget=chosen.budget,
+        budget=chosen.budget or (16_000 if settings.background_model else BUDGET),
         most=chosen.windows,
         strategy=chosen.strategy,
         unit=chosen.unit,

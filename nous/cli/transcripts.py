@@ -11,7 +11,7 @@ import click
 from nous.cli.framework import App, format_option, json_option, limit_option
 from nous.cli.output import fitted, note, render, table
 from nous.domain.errors import BadInput
-from nous.excerpt import BUDGET, Excerpt, Unit, windows
+from nous.excerpt import Excerpt
 from nous.excerpt.strategies import names
 from nous.text.token_estimate import estimate
 from nous.transcript import (
@@ -42,29 +42,33 @@ def _warn_of_damage(transcript: Transcript, source: str) -> None:
 
 @click.command()
 @click.argument("path", metavar="PATH|SESSION")
-@click.option("--budget", default=BUDGET, type=_NUMBER, show_default=True, metavar="N", help="Size, marks included.")
-@click.option("--unit", type=click.Choice(["chars", "tokens"]), default="chars", show_default=True, help="Its unit.")
+@click.option("--budget", type=_NUMBER, metavar="N", help="Size, marks included.  [default: that of workers]")
+@click.option("--unit", type=click.Choice(["chars", "tokens"]), help="Its unit.  [default: that of workers]")
 @click.option("--windows", "most", type=_NUMBER, metavar="N", help="Show a long session in up to N windows.")
-@click.option("--strategy", default="default", show_default=True, metavar="S", help=f"One of {', '.join(names())}.")
+@click.option("--strategy", metavar="S", help=f"One of {', '.join(names())}.  [default: that of workers]")
 @format_option
 @click.option("--manifest", is_flag=True, help="Print what was kept, cut and dropped, and why, instead of the text.")
 @json_option
-def excerpt(path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, **how: Any) -> None:
+@click.make_pass_decorator(App, ensure=True)
+def excerpt(app: App, path: str, most: int | None, **how: Any) -> None:
     """Show the excerpt of a session that fits a budget, in order, with a mark for every gap.
 
-    PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. Settings
-    apply to workers only, not to this command. JSON has the text and the manifest: one object, or a list of windows.
+    PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. Options
+    replace the settings of workers. JSON has the text and the manifest: one object, or a list of windows.
     """
+    from nous.app.from_settings import excerpts  # noqa: PLC0415 (the other commands here need no settings)
+
     transcript = read_transcript(_stream_of(path), format=how["format_"])
     if not transcript.entries:
         raise BadInput(f"{'standard input' if path == '-' else path} {refusal(transcript)}")
     _warn_of_damage(transcript, path)
-    found = windows(transcript, budget, most=most or 1, strategy=strategy, unit=unit)
+    given = {name: how[name] for name in ("budget", "unit", "strategy") if how[name]}
+    found = excerpts(app.settings)(transcript, most=most or 1, **given)
     if most and found.wanted > len(found.windows):
         note(f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept")
-    excerpts = [window.excerpt for window in found.windows]
-    objects = [_as_object(each) for each in excerpts]
-    texts = _accounts(excerpts) if how["manifest"] else ("\n\n[next window]\n\n".join(each.text for each in excerpts),)
+    parts = [window.excerpt for window in found.windows]
+    objects = [_as_object(each) for each in parts]
+    texts = _accounts(parts) if how["manifest"] else ("\n\n[next window]\n\n".join(each.text for each in parts),)
     render(objects if most else objects[0], texts, as_json=how["as_json"])
 
 

@@ -21,7 +21,7 @@ from nous.text.sentences import Span, sentences
 
 WORTH = 1000  # worth of a term that occurs once
 IDENTIFIER_WORTH = 2.5
-OFTEN = 0.5  # worth added for every e-fold increase in the sentences that have the term
+OFTEN = 0.6  # worth added for every e-fold increase in the sentences that have the term
 _IDENTIFIER = re.compile(r"\d|[_./:@#$+]|[a-z][A-Z]|-.*-")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _ENDS = (". ", ": ", ".\n", ":\n")
@@ -71,7 +71,7 @@ def _worth(term: str, of_word: int, of_identifier: int) -> int:
     """Return the worth of one *term*; 0 for the rule of a table."""
     if term.isalpha() and (term.islower() or term.istitle()):
         return of_word
-    if not any(map(str.isalnum, term)):
+    if not term[0].isalnum() and not any(map(str.isalnum, term)):
         return 0
     return of_identifier if _IDENTIFIER.search(term) else of_word
 
@@ -241,7 +241,7 @@ class _Filling:
         if not unit.news and self._items[unit.index].role is Role.OUTPUT:
             return 0.0
         news = _WORTH_OF_ANY + sum(map(self._worth.__getitem__, unit.news))
-        beside = _MARK if self._is_shown(unit.index) else _LABEL_AND_GAP
+        beside = _MARK if unit.index in self.spans or unit.index in self._added else _LABEL_AND_GAP
         return news * unit.factor / (unit.length + beside) ** BREVITY
 
     def _length(self, unit: TextUnit) -> int:

@@ -5,6 +5,7 @@ system text are left out here, before any budget applies. Calls are shortened, r
 shown by their subject.
 """
 
+import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -16,7 +17,7 @@ from nous.excerpt.tool_outputs import failure, leaves, looks_failed
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import Action, hands_over, subject_of_commit, writes
-from nous.transcript.tool_summary import BOOKKEEPING, extract_tool_summary
+from nous.transcript.tool_summary import BOOKKEEPING, TABLE, extract_tool_summary
 
 FAILED, REJECTED, INTERRUPTED = "failed", "rejected", "interrupted"
 _LONGEST_REASON = 100
@@ -90,7 +91,11 @@ BETWEEN_CALLS = " | "
 LONGEST_CALL = 240
 LONGEST_SIDE_EFFECT = 400
 _LONGEST_VALUE = 80
-_SHORT_COMMAND = 40
+_LONGEST_COMMAND = 50
+# A change of directory, and limits of output. Begins with a class of characters, which makes the search fast.
+_PLUMBING = re.compile(
+    r"\A\s*cd [^\s;&|]+ *(?:&&|;)|[\\2|](?:(?<=\\)\n|(?<=2)>&1|(?<=\|) ?(?:head|tail)(?: +-?\w+)*(?= *(?:[;&|\n]|\Z)))"
+)
 _LONGEST_SUBJECT = 120
 
 
@@ -110,7 +115,8 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
         call, _, command, paths = action
         commit = subject_of_commit(command) if command else None
         has_side_effect = commit is not None if command else not paths and (writes(action) or hands_over(action))
-        brief = _commit(commit) if commit else brief_call(action, has_side_effect=has_side_effect)
+        relative = action._replace(command=naming.brief(command[:LONGEST_SIDE_EFFECT], ())) if command else action
+        brief = _commit(commit) if commit else brief_call(relative, has_side_effect=has_side_effect)
         if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
             if outcome := outcomes.get(call.id):
                 why = f": {reason}" if has_side_effect and (reason := outcome.reason) else ""
@@ -145,10 +151,10 @@ def brief_call(action: Action, *, has_side_effect: bool) -> str:
     """Shorten a call to `LONGEST_CALL` characters, but cut none of its paths."""
     call, _, command, paths = action
     given = call.tool_input or {}
-    if command and (purpose := given.get("description")) and isinstance(purpose, str):
-        is_short = len(command) <= _SHORT_COMMAND and "\n" not in command  # mostly both say the same
-        shown = " ".join(purpose.split())[:_LONGEST_VALUE]
-        return f"{call.tool}({shown}: {command})" if is_short else f"{call.tool}({shown})"
+    if command and call.tool in TABLE and not paths:
+        purpose = given.get("description")
+        shown = (_shortened(purpose, _LONGEST_VALUE),) if isinstance(purpose, str) and purpose else ()
+        return f"{call.tool}({': '.join((*shown, _shortened(_PLUMBING.sub('', command), _LONGEST_COMMAND)))})"
     summary = extract_tool_summary(call.tool, given, paths) if call.tool and given else _as_written(call)
     if given and summary == call.tool:
         longest = LONGEST_SIDE_EFFECT if has_side_effect else _LONGEST_VALUE
@@ -164,8 +170,12 @@ def _as_written(call: Entry) -> str:
 
 def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:
     for name, value in given.items():
-        shown = " ".join(" ".join(str(leaf) for _, leaf in leaves(value)).split())
-        yield f"{name}={shown if len(shown) <= most else f'{shown[: most - 3]}...'}"
+        yield f"{name}={_shortened(' '.join(str(leaf) for _, leaf in leaves(value)), most)}"
+
+
+def _shortened(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 _LISTS = ("todos", "plan", "items", "tasks")

@@ -6,8 +6,9 @@ from itertools import accumulate, islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from nous.excerpt.floor import lengths_due
 from nous.excerpt.items import PERSONAL, Items
-from nous.excerpt.layout import LengthAccount, full_length
+from nous.excerpt.layout import LengthAccount
 from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
 from nous.transcript.tool_actions import Action, removed_by, written_files
@@ -161,7 +162,7 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
         written.update(dict.fromkeys(paths, at))
         removed.update((naming.relative(name), at) for name in removed_by(action.command))
     gone: set[str] = set()
-    for path, at in written.items():
+    for path, at in written.items() if removed else ():
         above = (f"{parent}/" for parent in PurePosixPath(path).parents)
         if any(removed.get(name, -1) > at for name in (path, *above)):
             gone.add(path)
@@ -196,8 +197,8 @@ def _listed(lead: str, files: Sequence[str], room: int) -> str:
 def room_for_files(items: Items, budget: int) -> int:
     """Return the room for the line of files: none that the words of people need."""
     share = int(budget * FILES_SHARE)
-    personal = [(index, full_length(item.text)) for index, item in enumerate(items) if item.role in PERSONAL]
-    spare = budget - LengthAccount(items, personal).spent
+    personal = [index for index, item in enumerate(items) if item.role in PERSONAL]
+    spare = budget - LengthAccount(items, lengths_due(items, personal, budget).items()).spent
     return min(share, spare) if spare > 0 else share
 
 

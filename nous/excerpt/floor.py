@@ -9,10 +9,11 @@ Guarantees are tried from the strongest to the weakest, and the first that fits 
 4. all but the side effects are visible, at `VISIBLE` or at `GLIMPSE`;
 5. the first, the last, and as many as there is room for, evenly spread.
 
-The remaining room goes to side effects, the last first, then to items that were cut, by weight, and to the last errors.
+Of texts that users pasted, the beginning and the end count as whole. The remaining room goes to side effects, the last
+first, then to items that were cut, by weight, and to errors.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nous.excerpt.items import PERSONAL, Item, Items, Role
@@ -53,15 +54,18 @@ FLOOR_SHARE = 0.65
 """Share of the room left by a guarantee for items that it cut; the rest is for errors and coverage."""
 
 SIDE_EFFECTS_SHARE = 0.6  # maximum share of the room left by a guarantee for side effects that it does not include
-ERRORS_SHARE = 0.15  # maximum share of the room for errors, out of what the guarantees leave
+ERRORS_SHARE = 0.18  # maximum share of the room for errors, out of what the guarantees leave
+PASTED_SHARE = 0.35  # maximum share of the room that is due to texts that users pasted
+_LEAST_PASTED = 600  # characters due to each even so: its first line was typed
 _FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9.0, 6.0
 
 
 def floor(items: Items, room: int) -> Choice:
-    """Choose by the strongest guarantee that fits into *room*, plus the last errors."""
+    """Choose by the strongest guarantee that fits into *room*, plus errors."""
     weights = _weights(items)
+    sizes = lengths_due(items, sorted(weights), room)
     side_effects = side_effects_in(items, but=weights)
-    for owed, with_all_side_effects in _guarantees(items, weights):
+    for owed, with_all_side_effects in _guarantees(items, sizes):
         if sum(owed.values()) > room:
             continue
         account = LengthAccount(items, owed.items())
@@ -71,7 +75,7 @@ def floor(items: Items, room: int) -> Choice:
         most = spare if with_all_side_effects else int(spare * SIDE_EFFECTS_SHARE)
         done, are_all = take_side_effects(items, side_effects, account, most)
         if are_all or not with_all_side_effects:
-            choice = _shared(items, owed, spare=room - account.spent, weights=weights)
+            choice = _shared(items, owed, sizes, room - account.spent, weights)
             for index, spans in done.items():
                 choice.take(index, spans, reason="side effect")
             _add_errors(items, choice, LengthAccount.exactly(items, choice.spans), room)
@@ -90,9 +94,16 @@ def _weights(items: Items) -> dict[int, float]:
     return weights | dict.fromkeys(finals, _FINAL)
 
 
-def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
+def lengths_due(items: Items, indexes: Iterable[int], room: int) -> dict[int, int]:
+    """Return the lengths of the items at *indexes*; of pasted texts, those due to them."""
+    lengths = {index: full_length(items[index].text) for index in indexes}
+    pasted = [index for index, length in lengths.items() if length <= room and index in items.pasted]
+    most = max(_LEAST_PASTED, int(room * PASTED_SHARE) // max(1, len(pasted)))
+    return lengths | {index: min(lengths[index], most) for index in pasted}
+
+
+def _guarantees(items: Items, sizes: dict[int, int]) -> Iterator[tuple[dict[int, int], bool]]:
     """Yield the characters owed to each item with a floor, and if all side effects are due."""
-    sizes = {index: full_length(items[index].text) for index in sorted(weights)}
     yield sizes, True
     personal = {index: size for index, size in sizes.items() if items[index].role in PERSONAL}
     visible = {index: _visible(items[index], size) for index, size in sizes.items()}
@@ -101,8 +112,8 @@ def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[di
     yield from ((glimpses | personal, True), (glimpses | personal, False), (visible, False), (glimpses, False))
 
 
-def _shared(items: Items, owed: Mapping[int, int], *, spare: int, weights: Mapping[int, float]) -> Choice:
-    claims = [FloorClaim(weights[index], least, full_length(items[index].text)) for index, least in owed.items()]
+def _shared(items: Items, owed: dict[int, int], sizes: dict[int, int], spare: int, weights: dict[int, float]) -> Choice:
+    claims = [FloorClaim(weights[index], least, sizes[index]) for index, least in owed.items()]
     choice = Choice()
     given = shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE))
     for index, characters in zip(owed, given, strict=True):
@@ -121,7 +132,8 @@ def _part(item: Item, characters: int) -> tuple[Span, ...]:
 
 def _add_errors(items: Items, choice: Choice, account: LengthAccount, room: int) -> None:
     limit = min(room, account.spent + int(ERRORS_SHARE * room))
-    for index in reversed([index for index, item in enumerate(items) if item.role is Role.ERROR]):
+    errors = [index for index, item in enumerate(items) if item.role is Role.ERROR]
+    for index in (*errors[-1:], *sorted(errors[-2::-1], key=lambda index: len(items[index].text))):
         if limit - account.spent < GLIMPSE:
             break
         if index in choice.spans:
@@ -129,7 +141,7 @@ def _add_errors(items: Items, choice: Choice, account: LengthAccount, room: int)
         text, left = items[index].text, limit - account.spent - account.cost(index, 0)
         if left > 0 and (spans := ends(text, left)):
             account.take(index, shown_length(text, spans))
-            choice.take(index, spans, reason="among the last errors")
+            choice.take(index, spans, reason="one of the errors")
 
 
 def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:

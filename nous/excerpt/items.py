@@ -5,6 +5,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
+from nous.text.pasted import is_document
 from nous.text.sentences import Span
 
 
@@ -68,6 +69,11 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict
                 turns += 1
             sums.append((turns, calls, errors))
         return sums
+
+    @cached_property
+    def pasted(self) -> frozenset[int]:
+        """The messages of users that are pasted texts."""
+        return frozenset(at for at, item in enumerate(self) if item.role is Role.USER and is_document(item.text))
 
     def gap(self, start: int, end: int) -> Gap:
         """Return what is omitted if the items from *start* up to *end* are."""

@@ -14,7 +14,7 @@ SHORT_MARK = " [...] "
 _BLANKS = "\n "
 """Replaces a long run of blanks. The space keeps a bracket off the start of the line, where a label begins."""
 
-_WORTH_COUNTING = 400
+_WORTH_COUNTING = 600
 _LONGEST_WORD = 24
 HEAD = 2 / 3  # share of a cut text that is its beginning; the rest is its end
 

@@ -124,7 +124,7 @@ class WorkerSettings(SettingsGroup):
 
 
 class ExcerptSettings(SettingsGroup):
-    budget: PositiveInt = 8000
+    budget: PositiveInt | None = None
     unit: Literal["chars", "tokens"] = "chars"
     windows: PositiveInt = 8
     strategy: Annotated[str, AfterValidator(_known_strategy)] = _STRATEGY

@@ -75,6 +75,13 @@ def is_brief(text: str) -> bool:
     return not any(pattern.search(text) for pattern in patterns)
 
 
+def is_document(text: str) -> bool:
+    """Return whether a message is a plan handed over, or long and pasted from its beginning on."""
+    return len(text) > LONGEST_TYPED and (
+        text.startswith(_PLAN) or not is_brief(text[: LONGEST_TYPED + _LONGEST_REQUEST])
+    )
+
+
 def pasted_spans(text: str) -> Iterator[Span]:
     """Yield where *text* was pasted; spans may overlap."""
     if text.startswith(_PLAN):

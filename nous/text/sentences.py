@@ -73,8 +73,8 @@ def shortened(text: str, longest: int) -> str:
 def _sentences_of_prose(text: str, start: int, end: int) -> Iterator[Span]:
     begun = start
     for gap in _GAP.finditer(text, start, end):
-        ends_line = text[gap.start()] in "\r\n"
-        stop = gap.start() if ends_line else gap.start() + 1
+        ends_line = text[at := gap.start()] in "\r\n"
+        stop = at if ends_line else at + 1
         if not ends_line and (text.startswith("|", begun) or _goes_on(text[max(begun, stop - _LOOKED_BACK) : stop])):
             continue
         yield from _stripped(text, begun, stop)

@@ -8,8 +8,9 @@ import pytest
 from fakeredis import FakeRedis
 
 from nous.app.container import Container
+from nous.app.from_settings import excerpts as excerpts_of
 from nous.domain.errors import Misconfigured
-from nous.excerpt import Windows, windows
+from nous.excerpt import BUDGET, Windows, windows
 from nous.settings import Settings
 from nous.settings.model import ExcerptSettings
 from nous.text.token_estimate import estimate
@@ -53,6 +54,16 @@ def test_what_is_set_is_what_a_summarizer_gets(long: Transcript) -> None:
 
     assert seen == windows(long, 900, most=3, strategy="spec")
     assert (len(seen.windows), seen.wanted > 3) == (3, True)
+
+
+@pytest.mark.parametrize(("set_to", "budget"), [(None, 16_000), (900, 900)])
+def test_a_model_is_shown_more_unless_a_budget_is_set(set_to: int | None, budget: int, long: Transcript) -> None:
+    settings = Settings(
+        redis_url="redis://nowhere", background_model="openai:m", excerpt=ExcerptSettings(budget=set_to)
+    )
+
+    assert excerpts_of(settings)(long, most=1) == windows(long, budget, most=1)
+    assert excerpts()(long) == windows(long, BUDGET, most=8)
 
 
 def test_tokens_are_estimated_unless_a_counter_is_named(long: Transcript) -> None:

@@ -21,7 +21,7 @@ def test_what_fits_is_laid_out_whole_with_roles_and_one_line_of_tools(told: Told
         ("assistant", "A1"),
         call("Read", file_path="a.py"),
         ("tool_result", "the whole file"),
-        call("Bash", command="ls", description="List"),
+        call("Bash", command="cd /src && ls 2>&1 | tail -5", description="List"),
         ("user", "Q2"),
     )
 

@@ -48,6 +48,13 @@ def test_a_pasted_plan_that_is_cut_keeps_its_goal(told: Told) -> None:
     assert "[User] go on" in text
 
 
+def test_a_pasted_plan_leaves_room_for_the_session(told: Told) -> None:
+    plan = f"Implement the following plan:\n\n{'Some detail of it. ' * 400}"
+    report = "".join(f"Finding {number} is {number * 7}. " for number in range(150))
+
+    assert report.strip() in fit(told(("user", plan), ("assistant", report), ("user", "go on")), 8000).text
+
+
 def test_a_session_that_begins_with_a_compaction_summary_shows_what_was_before(told: Told) -> None:
     summary = (
         "This session is being continued from a previous conversation.\n\n"
