@@ -10,7 +10,6 @@ from builders.answers import SESSION, answer
 from builders.contexts import context_over
 from builders.jobs import FakeJobs
 from builders.llm_stores import fake_books
-from builders.quoting import careful
 from builders.scripted_model import Answer, ScriptedModel
 from builders.stores import WholeStore
 from nous.app.llm import in_order
@@ -61,7 +60,7 @@ def event_of(kind: type[E], name: str, **fields: Any) -> E:
 
 
 class ModelWorld:
-    """One process with every worker, whose model answers with *answers* (`careful`). `now` is in seconds since the epoch."""
+    """One process with every worker, whose model answers with *answers*. `now` is in seconds since the epoch."""
 
     def __init__(self, answers: Callable[[Question], Answer] | None = None, **llm: Any) -> None:
         self.now = START
@@ -75,8 +74,7 @@ class ModelWorld:
         self.use(self.summarizer())
 
     def _answered(self, question: Question) -> Answer:
-        answer = self.answers(question)
-        return careful(answer, question.user) if isinstance(answer, str) else answer
+        return self.answers(question)
 
     def clock(self) -> float:
         return self.now
