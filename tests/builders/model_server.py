@@ -25,6 +25,7 @@ import orjson
 
 from builders import model_speech
 from builders.model_faults import Wired, spoilt
+from builders.quoting import careful
 
 FaultOf = Callable[["Request"], str | None]
 ENDLESS = 1_000_000
@@ -67,7 +68,7 @@ def canned(_: Request) -> str:
 
 
 class ModelServer:
-    """Answers with what *answer* gives for a request, or *vector* for a text.
+    """Answers with what *answer* gives for a request, quoted by `careful`, or *vector* for a text.
 
     Everything here may be called from any thread. `answer`, `vector` and a callable for faults run in the server's
     thread and must not block.
@@ -157,7 +158,9 @@ class ModelServer:
     def _said(self, request: Request) -> bytes:
         if request.path.endswith("/embeddings"):
             return model_speech.vectors(request.body, request.fault, self._vector)
-        return model_speech.answer(request.path, request.body, request.fault, lambda: self._answer(request))
+        return model_speech.answer(
+            request.path, request.body, request.fault, lambda: careful(self._answer(request), request.user)
+        )
 
     def _noted(self, request: Request) -> Request:
         with self._changed:

@@ -1,15 +1,50 @@
 """Quotes that a careful model gives for a fact: of each turn, the sentence that says most of it.
 
 fact = quoting(CandidateFact(text="Billing runs on port 9017.", turns=(1,)), session)
+text = careful(answer(candidate_facts=[{"text": "Billing runs on port 9017.", "turns": [1]}]), question.user)
 """
 
+import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
+
+import orjson
 
 from nous.domain.episode import CandidateFact, Quote
-from nous.summary.llm.source_index import CitedStatement, SourceIndex, SourceTurn
+from nous.domain.summary_input import Segment, SummaryInput
+from nous.summary.llm.source_index import CitedStatement, SourceIndex, SourceTurn, without_label
 
 MOST_WORDS = 15
+_TURN = re.compile(r"^--- turn (\d+) ---$", re.MULTILINE)
+
+
+def careful(answer: str, prompt: str) -> str:
+    """*answer*, each of whose facts without "quotes" has those of the turns that it cites in *prompt*."""
+    said: Any = None
+    with suppress(orjson.JSONDecodeError):
+        said = orjson.loads(answer)
+    if not isinstance(said, dict) or "candidate_facts" not in said:
+        return answer
+    session = shown_in(prompt)
+    facts = [
+        {"quotes": [{"turn": turn, "quote": text} for turn, text in _quoted(each, session)], **each}
+        for each in said["candidate_facts"]
+    ]
+    return orjson.dumps({**said, "candidate_facts": facts}).decode()
+
+
+def shown_in(prompt: str) -> SourceIndex:
+    """The turns of the transcript that *prompt* shows."""
+    _, *told = _TURN.split(prompt)
+    segments = (Segment(text, turn=int(number)) for number, text in zip(told[::2], told[1::2], strict=True))
+    return SourceIndex(SummaryInput(windows=(tuple(segments),)))
+
+
+def _quoted(fact: dict[str, Any], session: SourceIndex) -> Iterable[tuple[int, str]]:
+    quotes = quoting(CandidateFact(text=fact["text"], turns=tuple(fact.get("turns", ()))), session).quotes
+    return ((quote.turn, quote.text) for quote in quotes)
 
 
 def quoting(fact: CandidateFact, session: SourceIndex, turns: Iterable[int] = ()) -> CandidateFact:
@@ -21,7 +56,7 @@ def quoting(fact: CandidateFact, session: SourceIndex, turns: Iterable[int] = ()
 def nearest(text: str, turn: int, session: SourceIndex) -> Quote:
     """The part of a turn, of `MOST_WORDS` words, that says most of *text*."""
     claim = CitedStatement.of(text)
-    runs = (run for said in session.turns[turn].sentences for run in _runs(said.text.split()))
+    runs = (run for said in session.turns[turn].sentences for run in _runs(without_label(said.text).split()))
     return Quote(turn, max(runs, key=lambda run: claim.share_in(SourceTurn(run).content), default=""))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from threading import Lock
 
+from builders.quoting import careful
 from nous.domain.episode import Tokens
 from nous.llm.base import Question, Reply
 from nous.text.token_estimate import estimate
@@ -13,7 +14,7 @@ Answer = str | Reply | Exception
 class ScriptedModel:
     """Model with fixed answers; *answers* maps questions to answers, or lists them in order.
 
-    An exception among them is raised. `questions` holds the questions asked, in order. Thread-safe.
+    An exception among them is raised; facts in a text are quoted by `careful`. `questions` holds the questions asked, in order. Thread-safe.
     """
 
     def __init__(self, answers: Callable[[Question], Answer] | Iterable[Answer], *, id: str = "scripted:model") -> None:  # noqa: A002 (as the port calls it)
@@ -42,7 +43,7 @@ class ScriptedModel:
         answer = self._answers(question) if callable(self._answers) else next(self._answers)
         if isinstance(answer, Exception):
             raise answer
-        return self._reply(question, answer) if isinstance(answer, str) else answer
+        return self._reply(question, careful(answer, question.user)) if isinstance(answer, str) else answer
 
     def _reply(self, question: Question, text: str) -> Reply:
         tokens = Tokens(estimate(question.system) + estimate(question.user), estimate(text))

@@ -7,15 +7,15 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.domain.episode import CandidateFact, Category
+from nous.domain.episode import CandidateFact, Category, Quote
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.summary.llm.response import EpisodeAnswer, read
+from nous.summary.llm.source_index import SourceIndex
 
-CANARY = "quillfeather"
-PROMPT = "Write short sentences. Example: the quillfeather gateway listens on port 47113."
+PROMPT = "Write short sentences, and remember that the port of the cache is 8080."
 WORDS = (
     "cache",
     "port",
@@ -46,16 +46,23 @@ segments = st.lists(
     st.builds(Segment, sentences, st.sampled_from(["User", "Assistant", "Output", "Decision"]), st.integers(0, 4)),
     max_size=6,
 )
-facts = st.lists(
-    st.builds(
+
+
+def facts_about(said: list[Segment]) -> st.SearchStrategy[list[CandidateFact]]:
+    """Facts in the session's words or others, with quotes of the session, or of something else."""
+    texts = sentences | anything | st.sampled_from([each.text for each in said] or [""])
+    fact = st.builds(
         CandidateFact,
-        text=sentences | anything,
+        text=texts,
         category=st.sampled_from(Category),
         confidence=st.floats(0, 1),
         turns=st.lists(st.integers(-1, 6), max_size=3).map(tuple),
-    ),
-    max_size=6,
-)
+        quotes=st.lists(st.builds(Quote, st.integers(0, 6), texts), max_size=2).map(tuple),
+    )
+    return st.lists(fact, max_size=6)
+
+
+told = segments.flatmap(lambda said: st.tuples(st.just(said), facts_about(said)))
 
 
 @given(anything | scraps)
@@ -82,23 +89,27 @@ def test_any_object_is_found_in_prose(value: dict[str, object], prose: str) -> N
     assert json.dumps(object_in(f"{prose}{written}{prose}")) == written
 
 
-@given(facts, segments)
-def test_grounding_again_changes_nothing(candidates: list[CandidateFact], said: list[Segment]) -> None:
-    summary_input = SummaryInput(windows=(tuple(said),))
+@given(told)
+def test_grounding_again_changes_nothing(told: tuple[list[Segment], list[CandidateFact]]) -> None:
+    said, candidates = told
+    session = SourceIndex(SummaryInput(windows=(tuple(said),)))
 
-    once = grounded(candidates, summary_input, canary=CANARY, prompt=PROMPT)
-    again = grounded(once.facts, summary_input, canary=CANARY, prompt=PROMPT)
+    once = grounded(candidates, session, prompt=PROMPT)
+    again = grounded(once.facts, session, prompt=PROMPT)
 
     assert again.facts == once.facts
     assert again.dropped == ()
     assert len(candidates) == len(once.facts) + len(once.quarantined) + sum(count for _, count in once.dropped)
 
 
-@given(facts, segments)
-def test_no_fact_has_a_number_that_its_turns_do_not_have(candidates: list[CandidateFact], said: list[Segment]) -> None:
-    kept = grounded(candidates, SummaryInput(windows=(tuple(said),)), canary=CANARY, prompt=PROMPT).facts
+@given(told)
+def test_no_fact_has_a_number_or_a_turn_that_the_session_lacks(
+    told: tuple[list[Segment], list[CandidateFact]],
+) -> None:
+    said, candidates = told
+    session = SourceIndex(SummaryInput(windows=(tuple(said),)))
+    heard = set(NUMBER.findall(" ".join(segment.text for segment in said)))
 
-    for fact in kept:
-        heard = " ".join(segment.text for segment in said if segment.turn in fact.turns)
-        assert fact.turns
-        assert set(NUMBER.findall(fact.text)) <= set(NUMBER.findall(heard))
+    for fact in grounded(candidates, session, prompt=PROMPT).facts:
+        assert set() < {*fact.turns} <= session.turns.keys()
+        assert set(NUMBER.findall(fact.text)) <= heard

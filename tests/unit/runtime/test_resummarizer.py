@@ -16,7 +16,7 @@ from nous.domain.scope import Scope
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
 from workers.episode_reviser import WORKER as REVISER
 
-NEWER = "episode-3"
+NEWER = "episode-next"
 GROWN = f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018."
 
 

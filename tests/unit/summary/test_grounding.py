@@ -7,6 +7,7 @@ from builders.quoting import quoting
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, Decision, Segment, SummaryInput
+from nous.summary.llm.evidence import Unsupported, quoting_nearest
 from nous.summary.llm.grounding import LONGEST, Dropped, Grounded, grounded
 from nous.summary.llm.source_index import SourceIndex
 
@@ -28,10 +29,13 @@ SAID = (
 def held(
     *facts: CandidateFact | str, said: tuple[Segment, ...] = SAID, decisions: tuple[Decision, ...] = ()
 ) -> Grounded:
-    """What is kept of *facts* if a careful model quotes the turns that they cite."""
+    """What is kept of *facts* with quotes of the turns that they cite, of a mere text with the nearest sentence."""
     session = SourceIndex(SummaryInput(windows=(said,), decisions=decisions))
-    candidates = [each if isinstance(each, CandidateFact) else CandidateFact(text=each) for each in facts]
-    return grounded([quoting(each, session) for each in candidates], session, prompt=PROMPT)
+    quoted = [
+        quoting_nearest(CandidateFact(text=each), session) if isinstance(each, str) else quoting(each, session)
+        for each in facts
+    ]
+    return grounded(quoted, session, prompt=PROMPT)
 
 
 def fact(text: str, *turns: int, category: Category = Category.TECHNICAL) -> CandidateFact:
@@ -43,22 +47,22 @@ def fact(text: str, *turns: int, category: Category = Category.TECHNICAL) -> Can
     [
         fact("The price import reads 9017 rows.", 1),
         fact("The price import reads 9,017 rows (turn 12).", 1),
-        fact("It has to run on Python 3.11 in 3.50 seconds.", 1),
+        fact("The import has to keep under 3.50 s on Python 3.11.", 1),
         fact("`parse_row` is in nous/store/prices.py.", 1),
         fact("Prices are read in batches since 9f017ab.", 2),
         fact("They met on 2023-05-07.", 3),
         fact("They met on 7 May 2023.", 3),
         fact("The cache at https://cache.example.org/v2 expires after 15 minutes.", 4),
         fact("The commit is called “read PRICES in batches”.", 2),
-        fact("There are nine importers and/or caches, read/write.", 4),
-        fact("A comment such as //nolint needs a reason.", 4),
+        fact("The cache lives and/or expires, read/write.", 4),
+        fact("The cache expires with //nolint.", 4),
     ],
     ids=lambda sound: sound.text,
 )
 def test_what_the_cited_turns_say_stays_as_it_is(sound: CandidateFact) -> None:
     result = held(sound)
 
-    assert result == Grounded(facts=(replace(sound, trust=result.facts[0].trust),))
+    assert result == Grounded(facts=(replace(sound, trust=result.facts[0].trust, quotes=result.facts[0].quotes),))
 
 
 @pytest.mark.parametrize(
@@ -78,21 +82,7 @@ def test_what_the_cited_turns_say_stays_as_it_is(sound: CandidateFact) -> None:
     ],
 )
 def test_what_nobody_said_is_dropped(text: str) -> None:
-    assert held(fact(text, 1, 2, 3, 4)).dropped == ((Dropped.NOT_SAID, 1),)
-
-
-def test_a_wrong_turn_is_put_right() -> None:
-    result = held(fact("The cache expires after 15 minutes.", 1))
-
-    assert result.facts[0].turns == (4,)
-
-
-def test_a_fact_without_turns_is_given_the_turn_that_says_it() -> None:
-    result = held(fact("The cache expires after 15 minutes.", 99), "Ruff is always run before a commit.")
-
-    assert [one.turns for one in result.facts] == [(4,), (3,)]
-    assert held("The user keeps bees on the roof.").dropped == ((Dropped.UNSUPPORTED, 1),)
-    assert held("Yes.", said=()).dropped == ((Dropped.UNSUPPORTED, 1),)
+    assert held(fact(text, 1, 2, 3, 4)).dropped == ((Unsupported.NOT_SAID, 1),)
 
 
 def test_a_decision_is_said_in_its_turns() -> None:
@@ -102,17 +92,11 @@ def test_a_decision_is_said_in_its_turns() -> None:
 
 
 def test_a_sentence_of_the_prompt_is_an_echo_unless_the_session_says_it() -> None:
-    echo = fact("Key points are lessons somebody else would profit from, never mere events of a session.", 1)
+    echo = "Key points are lessons that a reader would profit from, never mere events of a session."
     about_it = Segment(f"[User] I wrote into the prompt: {PROMPT.splitlines()[1]}", "User", 8)
 
     assert held(echo).dropped == ((Dropped.ECHO, 1),)
-    assert held(echo, said=(*SAID, about_it)).facts == (echo,)
-
-
-def test_what_only_the_example_says_is_dropped() -> None:
-    assert held(fact("The Quill-Feather import takes 9,017 rows.", 1)).dropped == ((Dropped.LEAK, 1),)
-    assert held(fact("The gateway listens on port 47113.", 1)).dropped == ((Dropped.NOT_SAID, 1),)
-    assert held(fact("A gateway listens behind a lantern proxy.", 1)).dropped == ((Dropped.ECHO, 1),)
+    assert [each.text for each in held(echo, said=(*SAID, about_it)).facts] == [echo]
 
 
 @pytest.mark.parametrize(
@@ -180,9 +164,10 @@ def test_what_is_no_statement_is_dropped_by_its_reason() -> None:
 def test_the_same_text_is_kept_once() -> None:
     first = fact("The cache expires after 15 minutes.", 4)
 
-    assert held(first, fact("the  CACHE expires after “15” minutes", 4)) == Grounded(
-        facts=(first,), dropped=((Dropped.TWICE, 1),)
-    )
+    result = held(first, fact("the  CACHE expires after “15” minutes", 4))
+
+    assert [each.text for each in result.facts] == [first.text]
+    assert result.dropped == ((Dropped.TWICE, 1),)
 
 
 def test_above_the_cap_the_surest_stay_in_order() -> None:
@@ -195,16 +180,15 @@ def test_above_the_cap_the_surest_stay_in_order() -> None:
 
     assert len(result.facts) == MOST_CANDIDATES
     assert result.dropped == ((Dropped.OVER_CAP, 11),)
-    assert [one for one in many if one in result.facts] == list(result.facts)
-    assert {one for one in many if one.confidence > 0.5} <= set(result.facts)
+    kept = [one.text for one in result.facts]
+    assert [one.text for one in many if one.text in kept] == kept
+    assert {one.text for one in many if one.confidence > 0.5} <= set(kept)
 
 
-def whose(text: str, *said: Segment, turn: int = 1) -> Trust:
+def whose(text: str, *said: Segment) -> Trust:
     """On whose word *text* stands, which has to be let through."""
-    (fact,) = grounded(
-        [CandidateFact(text=text, turns=(turn,))], SummaryInput(windows=(said,)), canary="", prompt=""
-    ).facts
-    return fact.trust
+    (kept,) = held(text, said=said).facts
+    return kept.trust
 
 
 @pytest.mark.parametrize(
@@ -217,7 +201,7 @@ def whose(text: str, *said: Segment, turn: int = 1) -> Trust:
         ("Teammate", "[Teammate] The cache expires after 15 minutes.", Trust.ASSISTANT),
         ("Summary", "[Summary] The cache expires after 15 minutes.", Trust.ASSISTANT),
         ("Error", "[Error] The cache expires after 15 minutes.", Trust.TOOL),
-        ("Tools", "[Tools] Read: the cache expires after 15 minutes (1 call)", Trust.TOOL),
+        ("Tools", "[Tools] Read: the cache expires after 15 minutes (1 call)", Trust.ASSISTANT),
         ("Output", "[Output of Read] The cache expires after 15 minutes.", Trust.TOOL),
         ("Output", "[Output of WebFetch] The cache expires after 15 minutes.", Trust.WEB),
     ],

@@ -1,12 +1,13 @@
 """How a session ended, from how its record ends."""
 
 from collections.abc import Callable
+from itertools import chain
 
 import pytest
 from builders.sessions import Piece, asks, calls, commits, edits, rejects, runs, says
 
-from nous.domain.episode import Outcome
-from nous.summary.heuristic.outcome import Judgement, judge
+from nous.domain.episode import Outcome, Summary
+from nous.summary.heuristic.outcome import Judgement, contradiction, judge
 from nous.summary.heuristic.record import SessionRecord
 from nous.transcript.model import Transcript
 
@@ -137,3 +138,31 @@ def test_a_request_without_an_answer_is_open_and_unsure(judged: Judged) -> None:
     found = judged(REQUEST, edits("dates.py"), says("Fixed `dates.py`."), asks("Now add a test for leap years"))
 
     assert (found.outcome, found.is_sure) == (Outcome.PARTIAL, False)
+
+
+PASSES, FAILS = runs("pytest -q", "3 passed"), runs("pytest -q", "1 failed", fails=True)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "claim", "record", "doubt"),
+    [
+        (Outcome.RESOLVED, "All tests pass.", [PASSES], None),
+        (Outcome.PARTIAL, "All tests pass.", [PASSES, FAILS], "the last run of tests"),
+        (Outcome.RESOLVED, "All tests pass.", [runs("ls", "dates.py")], "no run of tests"),
+        (Outcome.RESOLVED, "All tests pass.", [says("They pass.")], None),
+        (Outcome.RESOLVED, "It was committed in turn 1.", [commits("fix: parse dates")], None),
+        (Outcome.RESOLVED, "It was committed in turn 1.", [PASSES], "no commit"),
+        (Outcome.RESOLVED, "", [PASSES], "not in the session"),
+        (Outcome.RESOLVED, "It is done.", [FAILS], "ends in an error"),
+        (Outcome.PARTIAL, "One test is left.", [FAILS], None),
+    ],
+)
+def test_a_model_s_outcome_is_doubted_if_the_record_contradicts_it_or_its_evidence(
+    told: Told, outcome: Outcome, claim: str, record: list[list[Piece]], doubt: str | None
+) -> None:
+    pieces = (*REQUEST, *edits("dates.py"), *chain.from_iterable(record))
+    summary = Summary(title="", summary="", key_points=(), outcome=outcome, outcome_rationale=claim, topics=())
+
+    found = contradiction(summary, SessionRecord(told(*pieces)))
+
+    assert found is None if doubt is None else doubt in (found or "")

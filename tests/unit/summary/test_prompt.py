@@ -11,14 +11,13 @@ from nous.summary.llm.prompt import built_in, decisions_block, fenced, parsed
 
 OWN = """
 version = "mine"
-canary = "Zanzibarium"
 most_tokens = 900
 system = "Be brief."
 user = "$decisions$before$transcript Now, at most $$5 of words."
 """
 
 
-@pytest.mark.parametrize(("name", "version"), [("episode", "episode-2"), ("anchored", "anchored-1")])
+@pytest.mark.parametrize(("name", "version"), [("episode", "episode-3"), ("anchored", "anchored-1")])
 def test_the_prompts_that_come_along_can_be_read(name: str, version: str) -> None:
     prompt = built_in(name)
 
@@ -27,13 +26,18 @@ def test_the_prompts_that_come_along_can_be_read(name: str, version: str) -> Non
 
 
 def test_the_prompt_says_what_it_has_to() -> None:
-    words = built_in("episode").system
+    words = " ".join(built_in("episode").system.split())
 
     for outcome in ("resolved", "partial", "unresolved", "informational"):
         assert f'"{outcome}":' in words
-    for said in ("lessons", "Say only what the transcript says", "empty lists are good answers", "is data"):
+    for said in (
+        "lessons",
+        "Say only what the transcript says",
+        "empty lists are good answers",
+        "is data",
+        "copied from it",
+    ):
         assert said in words
-    assert built_in("episode").canary in words
 
 
 def test_somebody_s_own_prompt_is_used_as_it_is_and_told_apart_by_its_words() -> None:
@@ -48,7 +52,6 @@ def test_somebody_s_own_prompt_is_used_as_it_is_and_told_apart_by_its_words() ->
     ("change", "complaint"),
     [
         (("most_tokens = 900", 'most_tokens = "many"'), "most_tokens"),
-        (("canary", "bird"), "canary"),
         (("$transcript", ""), r"\$transcript is missing"),
         (("$before", "$after"), r"\$after is no place"),
         (("$$5", "$5"), "dollar"),

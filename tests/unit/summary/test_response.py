@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.domain.episode import CandidateFact, Category, Outcome
+from nous.domain.episode import CandidateFact, Category, Outcome, Quote
 from nous.domain.errors import BadInput
 from nous.summary.llm.response import (
     LONGEST_FACT,
@@ -21,17 +21,17 @@ WHOLE: dict[str, Any] = {
     "title": "Reading dates",
     "summary": "Dates were read.",
     "key_points": ["Dates have a zone."],
-    "outcome": "resolved",
     "outcome_rationale": "The tests pass.",
+    "outcome": "resolved",
     "topics": ["dates"],
     "open_threads": ["Leap seconds"],
     "candidate_facts": [
         {
+            "quotes": [{"turn": 2, "quote": "in UTC"}, {"turn": 1, "quote": "all dates"}],
             "text": "Dates are in UTC.",
             "category": "technical",
             "subject": "dates",
             "confidence": 0.9,
-            "turns": [2, 1],
             "event_date": None,
         }
     ],
@@ -53,14 +53,23 @@ def test_a_proper_answer_is_taken_as_it_is() -> None:
     assert summary.key_points == ("Dates have a zone.",)
     assert summary.outcome is Outcome.RESOLVED
     assert summary.open_threads == ("Leap seconds",)
-    assert facts == (CandidateFact(text="Dates are in UTC.", subject="dates", confidence=0.9, turns=(1, 2)),)
+    assert facts == (
+        CandidateFact(
+            text="Dates are in UTC.",
+            subject="dates",
+            confidence=0.9,
+            turns=(1, 2),
+            quotes=(Quote(2, "in UTC"), Quote(1, "all dates")),
+        ),
+    )
 
 
 def test_the_schema_requires_every_field_and_allows_no_other() -> None:
     whole = schema()
-    fact_schema = whole["$defs"]["FactAnswer"]
+    fact_schema, quote_schema = whole["$defs"]["FactAnswer"], whole["$defs"]["QuoteAnswer"]
+    fact = WHOLE["candidate_facts"][0]
 
-    for each, names in ((whole, WHOLE), (fact_schema, WHOLE["candidate_facts"][0])):
+    for each, names in ((whole, WHOLE), (fact_schema, fact), (quote_schema, fact["quotes"][0])):
         assert each["required"] == list(names) == list(each["properties"])
         assert each["additionalProperties"] is False
         assert all("title" not in field for field in each["properties"].values())
@@ -152,7 +161,21 @@ def test_a_confidence_is_a_number_between_0_and_1(value: Any, confidence: float)
     ],
 )
 def test_turns_are_numbers(value: Any, turns: tuple[int, ...]) -> None:
-    assert fact(turns=value).turns == turns
+    assert fact(turns=value, quotes=None).turns == turns
+
+
+@pytest.mark.parametrize(
+    ("value", "quotes"),
+    [
+        ({"turn": "turn 3", "text": "in UTC"}, (Quote(3, "in UTC"),)),
+        ([{"turn": 1, "content": "in UTC"}, {"quote": "and dates"}], (Quote(1, "in UTC"), Quote(5, "and dates"))),
+        (["dates", "in UTC"], (Quote(4, "dates"), Quote(5, "in UTC"))),
+        ("in UTC", (Quote(4, "in UTC"),)),
+        ([{"turn": 4, "quote": ""}, {"turn": 5, "quote": None}, {"turn": 6}], ()),
+    ],
+)
+def test_quotes_are_read_in_other_forms_and_a_blank_one_is_none(value: Any, quotes: tuple[Quote, ...]) -> None:
+    assert fact(quotes=value, turns=[4, 5]).quotes == quotes
 
 
 @pytest.mark.parametrize(

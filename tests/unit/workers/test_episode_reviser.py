@@ -11,7 +11,7 @@ from nous.domain.episode import Tier
 from nous.domain.scope import Scope
 from workers.episode_reviser import NO_EPISODE, UP_TO_DATE, WORKER
 
-NEWER = "episode-3"
+NEWER = "episode-next"
 
 
 def summarized(*, with_model: bool = True) -> ModelWorld:
@@ -58,7 +58,7 @@ def test_offering_twice_asks_once() -> None:
 
     assert world.offer() == 1
     assert world.offer() == 0
-    world.bus.publish(outdated_by(world, "scripted:model episode-2"))
+    world.bus.publish(outdated_by(world, "scripted:model episode-3"))
     world.work()
 
     assert len(world.model.questions) == 1
@@ -73,7 +73,7 @@ def test_a_new_prompt_makes_a_new_edition_and_the_old_one_stays_reachable() -> N
     (episode,) = world.episodes
     editions = world.store.editions(Scope(), episode.id)
     assert [each.edition for each in editions] == [2, 1]
-    assert [each.prompt_version for each in editions] == [NEWER, "episode-2"]
+    assert [each.prompt_version for each in editions] == [NEWER, "episode-3"]
     assert [each.summary.title for each in editions] == ["Another title for the same session of billing", GOOD["title"]]
     assert world.account("episode-reviser").done == 1
 
@@ -103,7 +103,7 @@ def test_a_new_edition_that_says_the_same_facts_adds_none() -> None:
 def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
     world = summarized()
 
-    effects = WORKER.handler_factory(world.context)(outdated_by(world, "scripted:model episode-2"))
+    effects = WORKER.handler_factory(world.context)(outdated_by(world, "scripted:model episode-3"))
 
     assert effects.skipped == UP_TO_DATE
     assert WholeStore().apply(effects.writes) is not None, "up to date only while that edition is there"
@@ -112,7 +112,7 @@ def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
 
 def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -> None:
     world = summarized(with_model=False)
-    event = outdated_by(world, "scripted:model episode-2")
+    event = outdated_by(world, "scripted:model episode-3")
     world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
     world.work()
     world.use(world.summarizer())

@@ -145,7 +145,10 @@ POINT = "The import of prices never runs on Fridays."
 
 
 def answer(*texts: str) -> str:
-    facts = [{"text": text, "category": "technical", "confidence": 0.9, "turns": [2]} for text in texts]
+    facts = [
+        {"text": text, "category": "technical", "confidence": 0.9, "quotes": [{"turn": 2, "quote": PORT}]}
+        for text in texts
+    ]
     return orjson.dumps({"candidate_facts": facts}).decode()
 
 

@@ -21,7 +21,9 @@ def out_until(world: ModelWorld, end: float, error: Exception) -> None:
 
 def published(world: ModelWorld, count: int = SESSIONS) -> None:
     for number in range(count):
-        world.publish(f"s{number}", f"User: Please always run billing on port 9017, says {number}.\n\nAssistant: Done.")
+        world.publish(
+            f"s{number}", f"User: Please always run service billing on port 9017, says {number}.\n\nAssistant: Done."
+        )
 
 
 def asked_twice(world: ModelWorld) -> int:
@@ -114,7 +116,7 @@ def test_a_refused_commit_does_not_ask_again() -> None:
         calls.append(1)
         if len(calls) == 1:  # another process makes an episode of the same session
             effects = SUMMARIZER.handler_factory(world.context)(
-                world.publish("s1", f"{'User: hello there, billing. ' * 3}")
+                world.publish("s1", "User: Hello, please always run service billing on port 9017.")
             )
             assert world.store.apply(effects.writes) is None
         return answer()
@@ -131,14 +133,14 @@ def test_a_refused_commit_does_not_ask_again() -> None:
 
 
 def test_the_day_s_tokens_are_kept_to_and_the_rest_waits_for_midnight() -> None:
-    world = ModelWorld(daily_tokens=6_000)
+    world = ModelWorld(daily_tokens=9_000)
     published(world, 5)
 
     world.work(3600, step=60)
     first_day = world.date().date()
     [spending] = world.books.token_usage.usage(first_day)
     assert 0 < len(world.episodes) < 5
-    assert spending.spent == world.counts["tokens_in"] + world.counts["tokens_out"] <= 6_000
+    assert spending.spent == world.counts["tokens_in"] + world.counts["tokens_out"] <= 9_000
     assert spending.reserved == 0
 
     world.work(48 * 3600, step=600)

@@ -39,8 +39,8 @@ def grown(world: ModelWorld) -> Effects:
 def revised(world: ModelWorld) -> Effects:
     """Its episode is made anew with another prompt."""
     (episode,) = world.episodes
-    world.use(world.summarizer(version="episode-3"))
-    event = outdated(episode, by="scripted:model episode-3", reason="test", context=world.context)
+    world.use(world.summarizer(version="episode-next"))
+    event = outdated(episode, by="scripted:model episode-next", reason="test", context=world.context)
     return REVISER.handler_factory(forgetful(world))(event)
 
 

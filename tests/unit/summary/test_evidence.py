@@ -1,0 +1,76 @@
+"""Facts are held to quotes that stand in the session."""
+
+import pytest
+
+from nous.domain.episode import CandidateFact, Quote
+from nous.domain.summary_input import Segment, SummaryInput
+from nous.summary.llm.evidence import Unsupported, supported
+from nous.summary.llm.source_index import SourceIndex
+
+SAID = (
+    Segment("[User] Please move billing to port 9017. I prefer tabs over spaces.", "User", 1),
+    Segment("[Assistant] Done: billing listens on port 9017. Metrics stay on 9100.", "Assistant", 1),
+    Segment("[... 77 turns omitted ...]"),
+    Segment("[Assistant] The importer does not skip empty rows. It **reads** `prices.py` first.", "Assistant", 2),
+    Segment("[User] Die Rechnungen werden jeden Freitag gedruckt und verschickt.", "User", 3),
+)
+SESSION = SourceIndex(SummaryInput(windows=(SAID,), heading="[Session] date: 2026-05-07, directory: /srv/billing"))
+MOVE, LISTENS, SKIPS = (
+    Quote(1, "move billing to port 9017"),
+    Quote(1, "billing listens on"),
+    Quote(2, "The importer does not skip empty rows"),
+)
+PRINTED = Quote(3, "Die Rechnungen werden jeden Freitag gedruckt")
+
+
+def judged(text: str, *quotes: Quote, turns: tuple[int, ...] = ()) -> CandidateFact | Unsupported:
+    return supported(CandidateFact(text=text, turns=turns, quotes=quotes), SESSION)
+
+
+@pytest.mark.parametrize(
+    ("reason", "quote", "true", "false"),
+    [
+        (Unsupported.FEW_WORDS, MOVE, "Billing moves to port 9017.", "Terraform provisions every cluster."),
+        (Unsupported.OPPOSITE, SKIPS, "The importer never skips empty rows.", "The importer skips empty rows."),
+        (Unsupported.OTHER_THING, LISTENS, "Billing listens on port 9017.", "Billing listens on port 9100."),
+        (Unsupported.NOT_SAID, LISTENS, "Billing listens on port 9017.", "Billing listens on port 77."),
+        (Unsupported.NOT_SAID, PRINTED, "Invoices are printed every Friday.", "Invoices are printed at 17:30."),
+        (
+            Unsupported.NOT_SAID,
+            MOVE,
+            "Billing in /srv/billing moved to port 9017 on 2026-05-07.",
+            "Billing moved to port 9017 on 2026-05-08.",
+        ),
+        (
+            Unsupported.NOT_WISHED,
+            SKIPS,
+            "Empty rows are not skipped.",
+            "The user decided that the importer does not skip empty rows.",
+        ),
+    ],
+    ids=["other words", "denied", "another's number", "no number", "another language", "the heading", "no wish"],
+)
+def test_a_quoted_fact_is_kept_and_what_its_quote_does_not_bear_out_is_dropped(
+    reason: Unsupported, quote: Quote, true: str, false: str
+) -> None:
+    assert isinstance(judged(true, quote), CandidateFact)
+    assert judged(false, quote) is reason
+
+
+def test_a_fact_without_a_quote_that_stands_in_the_session_is_dropped() -> None:
+    assert judged("Billing moves to port 9017.") is Unsupported.NO_QUOTE
+    assert judged("Billing moves to port 9017.", Quote(1, "billing moves to port 9017")) is Unsupported.NOT_QUOTED
+
+
+def test_a_quote_of_another_turn_adds_that_turn_and_the_cited_one_stays() -> None:
+    fact = judged("Billing moves to port 9017.", Quote(3, MOVE.text), turns=(2, 99))
+
+    assert isinstance(fact, CandidateFact)
+    assert (fact.turns, fact.quotes) == ((1, 2, 3), (MOVE,))
+
+
+@pytest.mark.parametrize(
+    "quote", ["it reads prices.py", "It **reads**\n `prices.py`", "[Assistant] It reads PRICES.py"]
+)
+def test_neither_space_nor_markup_nor_a_label_makes_another_quote(quote: str) -> None:
+    assert isinstance(judged("The importer reads prices.py first.", Quote(2, quote)), CandidateFact)
