@@ -9,7 +9,7 @@ from nous.domain.episode import CandidateFact, Summary
 from nous.domain.summary_input import MOST_CANDIDATES, MOST_POINTS, Segment
 from nous.summary.heuristic.narrative import MOST_TOPICS
 from nous.summary.heuristic.sentences import distinct
-from nous.summary.llm.source_index import CitedStatement, content_of
+from nous.summary.llm.source_index import CitedStatement, SourceTurn
 from nous.text.sentences import sentences
 
 _SAID = 0.5
@@ -52,29 +52,35 @@ def merged(windows: Sequence[WindowSummary]) -> tuple[Summary, tuple[CandidateFa
 def _still_open(windows: Sequence[WindowSummary]) -> tuple[str, ...]:
     threads = windows[0].summary.open_threads
     for _, later in pairwise(windows):
-        named = [content_of(thread) for thread in later.summary.open_threads]
-        shown = [content_of(segment.text) for segment in later.segments]
-        forgotten = (thread for thread in threads if not _is_said(thread, (*named, *shown)))
+        named = map(SourceTurn, later.summary.open_threads)
+        shown = (SourceTurn(segment.text) for segment in later.segments)
+        said = (*named, *shown)
+        forgotten = (thread for thread in threads if not _is_said(thread, said))
         threads = (*forgotten, *later.summary.open_threads)
     return threads
 
 
 def _completed(summary: Summary, earlier: Sequence[str]) -> str:
     """Return the text of *summary*, after sentences of *earlier* ones that it leaves out."""
-    told = content_of(" ".join((summary.summary, *summary.key_points, *summary.open_threads)))
+    told = [*_sentences(summary.summary), *map(SourceTurn, (*summary.key_points, *summary.open_threads))]
     left, kept = _MOST_WORDS - len(summary.summary.split()), list[tuple[int, str]]()
-    by_window = [[(at, text[start:end].strip()) for start, end in sentences(text)] for at, text in enumerate(earlier)]
+    by_window = [[(at, said) for said in _sentences(text)] for at, text in enumerate(earlier)]
     for at, sentence in _by_turns(by_window):
-        if not _is_said(sentence, [told]) and len(sentence.split()) <= left:
-            left -= len(sentence.split())
-            told |= content_of(sentence)
-            kept.append((at, sentence))
-    return " ".join((*(sentence for _, sentence in sorted(kept, key=lambda each: each[0])), summary.summary))
+        if not _is_said(sentence.text, told) and len(sentence.text.split()) <= left:
+            left -= len(sentence.text.split())
+            told.append(sentence)
+            kept.append((at, sentence.text))
+    put_back = (sentence for _, sentence in sorted(kept, key=lambda each: each[0]))
+    return " ".join(filter(None, (*put_back, summary.summary)))
 
 
-def _is_said(statement: str, texts: Iterable[frozenset[str]]) -> bool:
+def _sentences(text: str) -> list[SourceTurn]:
+    return [SourceTurn(text[start:end].strip()) for start, end in sentences(text)]
+
+
+def _is_said(statement: str, texts: Iterable[SourceTurn]) -> bool:
     claim = CitedStatement.of(statement)
-    return any(claim.share_in(text) >= _SAID for text in texts)
+    return any(claim.share_in(text.content) >= _SAID and text.has_all_of(claim) for text in texts)
 
 
 def _by_turns(each: Iterable[Sequence[T]]) -> Iterator[T]:

@@ -131,8 +131,8 @@ def quotes_of(value: object, turns: Sequence[int]) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     for at, item in enumerate(items_of(value)):
-        fields = cast("dict[str, object]", item) if isinstance(item, dict) else {}
-        text = shortened(text_of(fields.get("quote") or fields.get("text") or item), LONGEST_QUOTE)
+        fields = cast("dict[str, object]", item) if isinstance(item, dict) else {"quote": item}
+        text = shortened(text_of({name: each for name, each in fields.items() if name != "turn"}), LONGEST_QUOTE)
         stated = turns_of(fields.get("turn")) or list(turns[at : at + 1] or turns[-1:]) or [0]
         found += [{"turn": stated[0], "quote": text}] if text else []
     quoted = {each["turn"] for each in found}
