@@ -10,7 +10,7 @@ from typing import Any
 
 import redis
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.connection import UnixDomainSocketConnection, parse_url
+from redis.connection import UnixDomainSocketConnection
 from redis.retry import Retry
 from typing_extensions import override
 
@@ -19,13 +19,6 @@ from nous.redis_server import embedded
 from nous.redis_server.data_dir import locate
 from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed
 from nous.settings.model import EMBEDDED, Settings
-
-_TLS = (
-    "name the certificate of its authority in redis_url (?ssl_ca_certs=/path/ca.pem), and a client certificate if the "
-    "server wants one (&ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem); "
-    "connect by a name that stands in the server's certificate"
-)
-_TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 SOCKET_TIMEOUT = 15.0  # seconds to wait for a reply. Blocking commands have to block for less
 MAX_CONNECTIONS = 32  # connections of one client. A caller that finds none free waits up to SOCKET_TIMEOUT for one
@@ -118,18 +111,9 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
     elif not url.startswith("unix:"):
         options["socket_keepalive"] = True
     try:
-        _check_files(url)
         return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
     except ValueError as error:
         raise Misconfigured(f"redis_url {masked(url)} cannot be used: {error}") from None
-
-
-def _check_files(url: str) -> None:
-    """Raise `ValueError` for a missing certificate file: redis-py would blame the server."""
-    options = parse_url(url)
-    for name in _TLS_FILES:
-        if name in options and not Path(str(options[name])).is_file():
-            raise ValueError(f"there is no file {options[name]} ({name})")
 
 
 def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
@@ -145,10 +129,6 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
             f"the server at {url} refuses: {error}; correct the user and password in redis_url"
         ) from None
     except redis.RedisError as error:
-        if "SSL" in str(error):
-            raise Misconfigured(f"no safe connection to the server at {url}: {error}; {_TLS}") from None
-        if url.startswith("rediss:") and "closed by server" in str(error):
-            raise Unavailable(f"the server at {url} closed the connection; {_TLS}") from None
         raise Unavailable(
             f"no server answers at {url} ({error}); start it, or correct redis_url (NOUS_REDIS_URL)"
         ) from None
