@@ -20,10 +20,10 @@ from nous.store.keys import StoreKeys
 
 if TYPE_CHECKING:
     from nous.app.llm import LlmStack
-    from nous.bus.accounting import DeadLetterQueue, DeliveryStats
     from nous.bus.base import Bus, Subscription
     from nous.bus.delivery_state import RetryPolicy
     from nous.bus.redis.accounting import RedisDeliveryStats
+    from nous.bus.redis.dead_letters import RedisDeadLetterQueue
     from nous.bus.redis.erasure import RedisTombstones
     from nous.bus.redis.keys import BusKeys
     from nous.domain.events import SessionEvent
@@ -150,7 +150,7 @@ class Container:
         return RedisDeliveryStats(self.client, self.bus_keys)
 
     @cached_property
-    def dead_letters(self) -> "DeadLetterQueue":
+    def dead_letters(self) -> "RedisDeadLetterQueue":
         from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 
         return RedisDeadLetterQueue(self.client, self.bus_keys, marker_ttl=self.settings.retention.marker_ttl)
@@ -314,7 +314,9 @@ def _scopes_of(memory: "Memory", session_id: str) -> Sequence[Scope]:
         return ()
 
 
-def _needs_upload(delivery_stats: "DeliveryStats", readers: Iterable["Subscription"], event: "SessionEvent") -> bool:
+def _needs_upload(
+    delivery_stats: "RedisDeliveryStats", readers: Iterable["Subscription"], event: "SessionEvent"
+) -> bool:
     """Return whether a worker will read the transcript of *event*: it is unknown, or dead."""
     from nous.bus.accounting import EventStatus
 

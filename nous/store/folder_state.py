@@ -1,12 +1,10 @@
 """Records of processed files in watched folders: interface and codec."""
 
 import os
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple, Protocol
-from uuid import UUID
+from typing import NamedTuple
 
 import orjson
 
@@ -31,30 +29,6 @@ class FileRecord:
     size: int
     mtime_ns: int
     refused: bool = False
-
-
-class FolderState(Protocol):
-    """Records of processed files, by folder and hashed file name (see `name_of`).
-
-    This is a cache: without it every file is published again and deduplicated. Every method is idempotent, safe to call
-    from concurrent sweeps, and raises `Unavailable` if the store does not answer.
-    """
-
-    def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
-        """Return all records of the folder *place*."""
-        ...
-
-    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
-        """Replace the record of the file *name* by *what*.
-
-        Returns False and changes nothing if the server does not know every event in *after*: it has lost them. If the
-        server loses one of these events later, it loses the record as well.
-        """
-        ...
-
-    def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
-        """Extend the lifetime of the records of *place*, and delete those of the files *without*."""
-        ...
 
 
 def name_of(path: Path) -> str:

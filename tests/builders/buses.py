@@ -8,7 +8,7 @@ from typing import Any
 import redis
 
 from builders import servers
-from nous.bus.accounting import DeadLetterQueue, DeliveryStats, GroupCounters, Trimming
+from nous.bus.accounting import GroupCounters
 from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
 from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
@@ -46,9 +46,9 @@ class BusWorld:
     """A bus that refuses all effects that write, its books, and the clock it lives by."""
 
     bus: Bus
-    delivery_stats: DeliveryStats
-    dead: DeadLetterQueue
-    trimming: Trimming
+    delivery_stats: RedisDeliveryStats
+    dead: RedisDeadLetterQueue
+    trimming: RedisTrimming
     clock: Any
     foreign_append: Callable[..., str]
 

@@ -12,7 +12,6 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.scope import Scope
 from nous.store.folder_state import (
     FileRecord,
-    FolderState,
     WatchedFolder,
     digest_of,
     name_of,
@@ -28,7 +27,7 @@ REFUSED = FileRecord(7, 1_800_000_000_000_000_001, refused=True)
 
 
 @pytest.fixture
-def watched(client: redis.Redis) -> FolderState:
+def watched(client: redis.Redis) -> RedisFolderState:
     return on_redis(client)
 
 
@@ -36,7 +35,7 @@ def on_redis(client: redis.Redis) -> RedisFolderState:
     return RedisFolderState(client, StoreKeys("t"), bus_keys=BusKeys("t"))
 
 
-def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: FolderState) -> None:
+def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: RedisFolderState) -> None:
     watched.remember(HERE, ONE, HANDED_OVER)
     watched.remember(HERE, OTHER, REFUSED)
 
@@ -45,7 +44,7 @@ def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: FolderState) 
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_a_file_is_not_remembered_of_whose_events_one_is_lost(
-    watched: FolderState, world: BusWorld, ended: Any, lost: int
+    watched: RedisFolderState, world: BusWorld, ended: Any, lost: int
 ) -> None:
     watched.remember(HERE, ONE, REFUSED)
     events = [ended(f"s{number}") for number in range(3)]
@@ -55,7 +54,7 @@ def test_a_file_is_not_remembered_of_whose_events_one_is_lost(
     assert watched.recall(HERE) == {ONE: REFUSED}
 
 
-def test_files_that_are_gone_are_dropped_and_the_others_kept(watched: FolderState) -> None:
+def test_files_that_are_gone_are_dropped_and_the_others_kept(watched: RedisFolderState) -> None:
     watched.remember(HERE, ONE, HANDED_OVER)
     watched.remember(HERE, OTHER, REFUSED)
 

@@ -16,7 +16,7 @@ from nous.redis_support.errors import translated
 
 
 class RedisDeliveryStats(RedisPart):
-    """`DeliveryStats` over the keys of `RedisBus`."""
+    """Counters, backlogs and events in the keys of `RedisBus`."""
 
     def counters(self, subscription: Subscription) -> GroupCounters:
         with translated(), self._client.pipeline(transaction=True) as pipe:
@@ -46,6 +46,7 @@ class RedisDeliveryStats(RedisPart):
         return [self._backlog(subscription, priority) for priority in Priority]
 
     def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
+        """Return the location; UNKNOWN for an event that was not published, or too long ago."""
         with translated():
             place = self._client.get(self._keys.marker(event_id))
         if place is None:  # a user who may only publish can learn this, but has no access to the rest
@@ -60,10 +61,12 @@ class RedisDeliveryStats(RedisPart):
         return found
 
     def event(self, ref: DeliveryRef) -> Event | None:
+        """Return the event at *ref*, also if dead or done; None if it is gone or unreadable."""
         stream = self._keys.stream(ref.subscription.kind.type, ref.priority)
         return event_of(peek(self._client, stream, ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
+        """Return the ids of a session's events, oldest first. Reads the stream of *kind* whole."""
         may_be_escaped = not (session_id.isascii() and session_id.isalnum())
         found = (
             event_of(raw, DeliveryRef(Subscription("", kind), priority, entry))

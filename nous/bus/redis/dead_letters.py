@@ -68,14 +68,18 @@ _ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
 
 
 class RedisDeadLetterQueue(RedisPart):
-    """`DeadLetterQueue` over the keys of `RedisBus`."""
+    """Dead letters of `RedisBus`, kept until they are redriven or dropped."""
 
     def letters(self) -> Sequence[DeadLetter]:
+        """Return all dead letters, oldest first."""
         return sorted(self.each(), key=lambda letter: letter.at)
 
     def each(self) -> Iterator[DeadLetter]:
-        # Stop at the last one that exists now. A delivery that is redriven and fails again is written after it: a loop
-        # that redrives each one would never end.
+        """Yield the dead letters in the order in which they were written, one at a time.
+
+        Some may be redriven or dropped meanwhile. Those written meanwhile are not yielded, so a loop that redrives each
+        one retries none twice.
+        """
         with translated():
             newest: list[tuple[bytes, Any]] = self._client.xrevrange(self._keys.letters, count=1)
         last = newest[0][0] if newest else b"0-0"
@@ -86,9 +90,11 @@ class RedisDeadLetterQueue(RedisPart):
             return int(self._client.xlen(self._keys.letters))
 
     def payload(self, letter: DeadLetter) -> bytes | int | None:
+        """Return the event as its stream holds it; its size if too large, None if it is gone."""
         return peek(self._client, self._keys.stream(letter.kind, letter.priority), letter.entry)
 
     def find(self, letter_id: str) -> DeadLetter:
+        """Return the dead letter with that id. Raises `NotFound` if there is none."""
         if not _ID.fullmatch(letter_id):
             raise BadInput(f"{letter_id[:80]!r} is not the id of a dead letter: `nous dead-letters list` shows them")
         with translated():
@@ -98,6 +104,10 @@ class RedisDeadLetterQueue(RedisPart):
         return read_letter(*found[0])
 
     def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
+        """Make the delivery pending again, without its errors; false if that was done before.
+
+        Its attempts are counted on from where they were. Raises `NotFound` if the event is no longer in its stream.
+        """
         group = subscription.group
         keys = (self._keys.stream(letter.kind, letter.priority), *self._keys.of_group(group), self._keys.letters)
         delivery = (group, CONSUMER, letter.entry, f"{letter.priority}/{letter.entry}")
@@ -111,6 +121,10 @@ class RedisDeadLetterQueue(RedisPart):
         return bool(made_pending)
 
     def drop(self, letter: DeadLetter) -> bool:
+        """Delete the dead letter; false if it was redriven or dropped before.
+
+        The delivery stays counted as dead or parked. For a while its event is reported as skipped.
+        """
         if letter.event_id is None:
             skipped, reason = "", ""
         else:

@@ -121,9 +121,15 @@ _TRIMMED_AT_ONCE = 100  # entries examined per script call: the server serves no
 
 
 class RedisTrimming(RedisPart):
-    """`Trimming` over the keys of `RedisBus`; groups of *subscriptions* are created first."""
+    """Removes old events from streams; groups of *subscriptions* are created first."""
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
+        """Remove events that a stream accepted more than *keep* seconds ago, oldest first.
+
+        Yields the number of removed events per page. An event stays while a group has not read it, has it pending, or a
+        dead letter refers to it, since redriving needs it. The last event that a group has read stays as well. The
+        iterator may be left between two pages; the next call continues.
+        """
         stream = self._keys.stream(kind.type, priority)
         with translated():
             if not self._client.exists(stream):

@@ -21,7 +21,11 @@ _KEY_BYTES = 16
 
 
 class RedisFolderState(StorePart):
-    """`FolderState` on one Redis primary."""
+    """Records of processed files, by folder and hashed file name (see `name_of`).
+
+    This is a cache: without it every file is published again and deduplicated. Every method is idempotent, safe to call
+    from concurrent sweeps, and raises `Unavailable` if the store does not answer.
+    """
 
     def __init__(self, client: redis.Redis, keys: StoreKeys, *, bus_keys: BusKeys) -> None:
         super().__init__(client, keys)
@@ -34,11 +38,17 @@ class RedisFolderState(StorePart):
         return {name: found for name, found in read if found}
 
     def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
+        """Replace the record of the file *name* by *what*.
+
+        Returns False and changes nothing if the server does not know every event in *after*: it has lost them. If the
+        server loses one of these events later, it loses the record as well.
+        """
         markers = [self._bus_keys.marker(event_id) for event_id in after]
         with translated():
             return bool(self._remember(keys=[self._key(place), *markers], args=[name, packed(what), KEPT]))
 
     def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
+        """Extend the lifetime of the records of *place*, and delete those of the files *without*."""
         with translated(), self._client.pipeline(transaction=False) as both:  # the ACL for producers allows no MULTI
             if without:
                 both.hdel(self._key(place), *without)
