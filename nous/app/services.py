@@ -42,8 +42,6 @@ def erasable_stores(container: Container) -> Stores:
 
 
 def eraser(container: Container) -> Eraser:
-    """Return the service that erases learned data from every store."""
-
     def embed_late(scope: Scope) -> None:
         """Queue the embedding of facts that an erasure has reworded or re-attributed."""
         state = f"{container.memory.facts.read(scope, embedder='none').version} {container.memory.embedder.id}"
@@ -53,7 +51,6 @@ def eraser(container: Container) -> Eraser:
 
 
 def scope_writer(container: Container) -> ScopeWriter:
-    """Return the service that adds what another scope has learned."""
     return ScopeWriter(
         bus=container.bus, memory=container.memory, tombstones=container.tombstones, clock=container.clock
     )

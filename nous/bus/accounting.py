@@ -33,7 +33,6 @@ class GroupCounters:
 
     @classmethod
     def of(cls, counts: Mapping[str, int], *, in_flight: int) -> "GroupCounters":
-        """Build the counters from those that a bus stores."""
         skipped = {name.removeprefix(SKIPPED): count for name, count in counts.items() if name.startswith(SKIPPED)}
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
         return cls(**plain, skipped=skipped, in_flight=in_flight)
@@ -66,8 +65,6 @@ class Backlog:
 
 
 class EventStatus(StrEnum):
-    """Status of an event for one group."""
-
     UNKNOWN = "unknown"
     WAITING = "waiting"
     IN_FLIGHT = "in flight"

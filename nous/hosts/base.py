@@ -111,12 +111,10 @@ class Host:
 
     @property
     def folder(self) -> Path:
-        """The folder of its settings and sessions, for this user."""
         named = os.environ.get(self.home_variable) if self.home_variable else None
         return Path(named or self.home).expanduser()
 
     def printed(self, notes: str) -> bytes:
-        """Return what a hook prints at a session's start."""
         return orjson.dumps(self.notes(notes))
 
 

@@ -27,8 +27,6 @@ _FULL = 0.02  # seconds to wait for new entries, and for room in a queue
 
 
 class Loop(Protocol):
-    """Background loop that runs until it is stopped."""
-
     def run(self) -> None: ...
 
     def stop(self) -> None: ...
@@ -177,7 +175,6 @@ class QuarantineStarter:
             process.terminate()
 
     def stop(self) -> None:
-        """Ask the processes to end, and wait for them."""
         self.ask_to_end()
         for process in self._processes.values():
             process.wait()

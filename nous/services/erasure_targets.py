@@ -28,8 +28,6 @@ _SPENT = "how many tokens the scope has used, for a week"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """All stores to erase from."""
-
     tombstones: RedisTombstones
     bus: RedisBusErasure
     jobs: RqErasure

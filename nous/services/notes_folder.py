@@ -18,18 +18,14 @@ from nous.services.workspace import Workspace
 
 
 def name_of(scope: Scope) -> str:
-    """Return the name of a scope's notes."""
     return sha256(str(scope).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class NotesFolder:
-    """The folder from which hooks read notes."""
-
     folder: Path
 
     def roots(self) -> Mapping[str, Scope]:
-        """Return the scope of each known folder."""
         return {folder: Scope.parse(scope) for _, _, folder, scope in self._lines()}
 
     def see(self, workspace: Workspace) -> None:

@@ -54,8 +54,6 @@ def reader_named(name: str) -> FormatReader:
 
 
 class Sniffed(NamedTuple):
-    """A reader and its confidence, from 0 to 1."""
-
     reader: FormatReader
     confidence: float
 

@@ -21,8 +21,6 @@ LOST = "its entry was deleted from the stream while it was pending"
 
 
 class RedisDeadLettering(RedisPart):
-    """The dead-lettering part of `RedisBus`."""
-
     def dead_letter(
         self,
         ref: DeliveryRef,

@@ -226,7 +226,6 @@ class RedisTombstones(RedisPart):
     """Tombstones per scope, by a name from `nous.bus.tombstones`. They do not expire."""
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
-        """Store *tombstone* under each of *names*, replacing what is there."""
         raw = encode(tombstone)
         with translated(), self._client.pipeline() as pipe:
             for name in names:

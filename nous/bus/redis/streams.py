@@ -51,7 +51,6 @@ class RedisPart:
 
 
 def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the id and the event of every entry of *stream*."""
     yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in whole_entries(client, stream))
 
 
@@ -88,7 +87,6 @@ class ConsumerGroups:
         self._known: set[tuple[str, str]] = set()
 
     def ensure_subscribers(self, stream: str, kind: type[Event]) -> None:
-        """Create every group that consumes events of *kind*."""
         for subscription in self._subscriptions:
             if subscription.kind.type == kind.type:
                 self.ensure(stream, subscription.group)

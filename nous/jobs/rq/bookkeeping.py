@@ -75,7 +75,6 @@ class JobBookkeeper:
         return [StartedJob(job_id.decode(), execution.decode(), queue, at, data) for job_id, execution, data in found]
 
     def beat(self, running: Iterable[StartedJob]) -> None:
-        """Send a heartbeat for the running jobs."""
         at = now()
         names = chain.from_iterable((job.id, job.execution, job.queue.name) for job in running)
         self._beat(args=(RQ_KEY_PREFIX, utcformat(at), at.timestamp(), _OVERDUE, *names))

@@ -39,8 +39,6 @@ def unpacked(raw: bytes) -> SummaryInput:
 
 
 class RedisEpisodes(StorePart):
-    """`Episodes` on one Redis primary."""
-
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
         stored = self._ask("HGET", self._keys.episodes(scope), str(episode_id))
         return None if stored is None else decode(Episode, stored)

@@ -24,8 +24,6 @@ def unpacked(stored: bytes) -> SessionState:
 
 
 class RedisSessionStates(StorePart):
-    """`SessionStates` on one Redis primary."""
-
     def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
         stored: bytes | None = self._ask("GET", self._keys.session_state(scope, session_id))
         return None if stored is None else unpacked(stored)
@@ -39,8 +37,6 @@ class RedisSessionStates(StorePart):
 
 
 class RedisAnchoredSummaries(StorePart):
-    """`AnchoredSummaries` on one Redis primary."""
-
     def anchored_summary(self, scope: Scope, *, agent_id: str, session_id: str) -> StoredAnchoredSummary | None:
         stored = self._ask("HGET", self._keys.anchors(scope), anchor_name(agent_id, session_id))
         return None if stored is None else _read(stored)

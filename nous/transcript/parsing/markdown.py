@@ -57,7 +57,6 @@ class MarkdownFence(NamedTuple):
 
 
 def fence_in(text: str) -> MarkdownFence | None:
-    """Return the fence on the line *text*; None if it is no fence."""
     found = _FENCE.match(text) if "```" in text or "~~~" in text else None
     if found is None or (found["run"].startswith("`") and "`" in found["info"]):
         return None
