@@ -19,8 +19,7 @@ from nous.domain.session_state import IDLE
 from nous.embedding.base import present
 from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.decision import unembedded
-from nous.services.erasure import Eraser
-from nous.services.erasure_targets import Stores
+from nous.services.erasure import Eraser, Stores
 from nous.services.folder_watch import FolderWatcher, Progress, PublishFile, Told, WatchRules
 from nous.services.publisher import Producer, Published
 from nous.services.redaction import StoredRedactor

@@ -14,7 +14,7 @@ from nous.cli.output import counted, make_sure, note, render_table, say
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope
-from nous.services.erasure_targets import EraseScope
+from nous.services.erasure import EraseScope
 from nous.services.notes_folder import NotesFolder
 from nous.services.scope_move import content_for
 from nous.services.workspace import working_directory, workspace_of

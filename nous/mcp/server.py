@@ -157,7 +157,7 @@ class MemoryTools:
         """
         from nous.app.services import eraser  # noqa: PLC0415 (loads all stores, which a search does not need)
         from nous.cli.forget import result_lines  # noqa: PLC0415
-        from nous.services.erasure_targets import EraseSession  # noqa: PLC0415
+        from nous.services.erasure import EraseSession  # noqa: PLC0415
 
         container, where = self._opened(scope)
         act = EraseSession(scope=where, name=checked_name(id, "the id of a session"))

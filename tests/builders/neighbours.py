@@ -23,8 +23,7 @@ from nous.knowledge.candidate_filter import mark_of
 from nous.knowledge.normalize import exact_form
 from nous.llm.base import Question, Reply
 from nous.runtime.attempt import execute
-from nous.services.erasure import ErasureReceipt
-from nous.services.erasure_targets import EraseScope
+from nous.services.erasure import EraseScope, ErasureReceipt
 from nous.services.session_intake import SessionMetadata
 
 SESSION = "s"

@@ -18,8 +18,7 @@ from nous.bus.tombstones import WasForgotten
 from nous.domain.episode import episode_id
 from nous.domain.errors import NotFound
 from nous.domain.scope import Scope
-from nous.services.erasure import ErasureReceipt
-from nous.services.erasure_targets import EraseSession
+from nous.services.erasure import EraseSession, ErasureReceipt
 
 PLANTED = (
     *("plantedwords", "planteddecision", "plantedanswer", "plantedtitle", "plantedsubject", "plantedpath"),

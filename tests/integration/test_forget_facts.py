@@ -18,7 +18,7 @@ from nous.bus.base import Conflict, Priority
 from nous.domain.episode import episode_id
 from nous.domain.errors import Unavailable
 from nous.knowledge.normalize import exact_form
-from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession
+from nous.services.erasure import EraseFact, EraseScope, EraseSession
 
 OWN = "The plantedanswer codeword opens the vault."
 STRIDE = int(os.environ.get("FORGET_STRIDE", "17"))

@@ -21,8 +21,7 @@ from nous.domain.scope import CacheSubject
 from nous.knowledge.erase import Erased
 from nous.knowledge.verdict import AmbiguousPair, Rulings
 from nous.pipeline.fact_learner import FactLearner
-from nous.services.erasure import Eraser
-from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
+from nous.services.erasure import EraseFact, Eraser, EraseSession, ErasureRequest
 from nous.store.keys import StoreKeys
 from nous.store.redis.erasure import RedisErasure
 

@@ -15,8 +15,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.errors import NotFound
 from nous.domain.events import EpisodeSummarized
 from nous.domain.scope import Scope
-from nous.services.erasure import ErasureReceipt
-from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession, ErasureRequest
+from nous.services.erasure import EraseFact, EraseScope, EraseSession, ErasureReceipt, ErasureRequest
 from nous.services.session_intake import SessionMetadata
 
 SHARED, OWN = "The canteen opens at noon.", "The pantry door code is kept by Marta."

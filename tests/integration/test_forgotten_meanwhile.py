@@ -17,8 +17,7 @@ from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Row, bare
 from nous.knowledge.decision import FactDecision
-from nous.services.erasure import Eraser
-from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
+from nous.services.erasure import EraseFact, Eraser, EraseSession, ErasureRequest
 from nous.store.base import NO_VECTORS
 
 PORT, TEA = CandidateFact(text="The API is on port 8080"), CandidateFact(text="Tim drinks tea")

@@ -14,7 +14,7 @@ from nous.bus.tombstones import Tombstone, session_name
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.runtime.maintenance import Resummarizer
-from nous.services.erasure_targets import EraseSession
+from nous.services.erasure import EraseSession
 
 BRIEF = SummaryInput(windows=((Segment("[User] Which port?", "User", 1),),), decisions=())
 EPISODE = episode("there")

@@ -17,7 +17,7 @@ from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.events import FactsUnembedded
 from nous.domain.fact import Learned, Row, Superseded, bare
-from nous.services.erasure_targets import EraseFact
+from nous.services.erasure import EraseFact
 from nous.services.scope_move import ScopeContent
 from nous.store.base import NO_VECTORS
 
