@@ -16,7 +16,7 @@ from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import encode
-from nous.jobs.rq.worker_stats import workers_seen
+from nous.jobs.rq.queue import workers_seen
 from nous.redis_server import embedded
 from nous.runtime.worker_process import Dispatcher
 from nous.settings.model import Settings
