@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nous.app.services import eraser, scope_writer
-from nous.bus.tombstones import session_name
+from nous.bus.erasure import session_name
 from nous.cli.framework import App, CommandEntry, Frame, dry_run_option, json_option, yes_option
 from nous.cli.lookup import ALL, current_count
 from nous.cli.output import counted, make_sure, note, render_table, say

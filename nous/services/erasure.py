@@ -12,9 +12,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from nous.bus.erasure import ErasureMatches, ErasureTarget
+from nous.bus.erasure import SCOPE_NAME, ErasureMatches, ErasureTarget, Tombstone, fact_name, form_name, session_name
 from nous.bus.redis.erasure import RedisBusErasure, RedisTombstones
-from nous.bus.tombstones import SCOPE_NAME, Tombstone, fact_name, form_name, session_name
 from nous.domain.episode import episode_id
 from nous.domain.errors import NotFound, Retryable
 from nous.domain.fact import Row, occurrences

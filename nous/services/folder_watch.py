@@ -14,7 +14,7 @@ import structlog
 
 from nous.backoff import RetryBackoff
 from nous.bus.base import Priority
-from nous.bus.tombstones import FORGOTTEN, WasForgotten
+from nous.bus.erasure import FORGOTTEN, WasForgotten
 from nous.domain.errors import BadInput, NotFound, NousError, Retryable
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, said, traced

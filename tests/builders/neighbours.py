@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from nous.app.container import Container
 from nous.app.services import eraser, producer_of
 from nous.bus.base import Priority
-from nous.bus.tombstones import Tombstone, form_name, session_name
+from nous.bus.erasure import Tombstone, form_name, session_name
 from nous.cli.facts import candidate, teach
 from nous.domain.episode import NAMESPACE, Decision, Tokens, episode_id
 from nous.domain.errors import BadInput

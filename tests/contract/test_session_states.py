@@ -10,9 +10,9 @@ from builders.episodes import HOME, NOON, WORK
 from builders.stores import KEYS, WholeStore
 
 from nous.bus.base import Conflict
+from nous.bus.erasure import Tombstone, session_name
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
-from nous.bus.tombstones import Tombstone, session_name
 from nous.domain.effects import Effects, ExpectSessionState, SaveSessionState
 from nous.domain.episode import NAMESPACE
 from nous.domain.errors import Misconfigured

@@ -13,11 +13,11 @@ from typing_extensions import override  # typing has it from Python 3.12 on
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import REPEATED, DeadLetterKind, Delivery, Priority
 from nous.bus.delivery_state import RetryPolicy
+from nous.bus.erasure import FORGOTTEN, Tombstone, name_of
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
-from nous.bus.tombstones import FORGOTTEN, Tombstone, name_of
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import encode
 from nous.domain.events import SessionEnded

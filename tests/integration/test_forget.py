@@ -13,8 +13,7 @@ from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, told
 
 from nous.app.services import eraser
-from nous.bus.erasure import said
-from nous.bus.tombstones import WasForgotten
+from nous.bus.erasure import WasForgotten, said
 from nous.domain.episode import episode_id
 from nous.domain.errors import NotFound
 from nous.domain.scope import Scope

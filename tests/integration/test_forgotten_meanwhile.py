@@ -10,7 +10,7 @@ from builders.episodes import HOME, episode
 
 from nous.app.container import Container
 from nous.app.services import erasable_stores, eraser, scope_writer
-from nous.bus.tombstones import WasForgotten, session_name
+from nous.bus.erasure import WasForgotten, session_name
 from nous.cli.facts import let_back
 from nous.cli.facts import teach as teach_by_hand
 from nous.domain.effects import Effects, SaveEpisode

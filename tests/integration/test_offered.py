@@ -10,7 +10,7 @@ from builders.meddled import meddled
 from nous.app.container import Container
 from nous.app.services import eraser
 from nous.bus.base import Committed
-from nous.bus.tombstones import Tombstone, session_name
+from nous.bus.erasure import Tombstone, session_name
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.runtime.maintenance import Resummarizer

@@ -1,4 +1,4 @@
-"""Submit, count, find and delete attempts as RQ jobs; list live RQ workers and counts of queues.
+"""Submit, count, find and delete attempts as RQ jobs; list live RQ workers and their queues.
 
 What lists and counts writes nothing to Redis, so it works while the server cannot write, too. RQ's registries clean up
 when asked to count, and cleaning up moves jobs; its list of workers removes those whose keys have expired. Here their
