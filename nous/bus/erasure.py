@@ -1,4 +1,4 @@
-"""Name tombstones of what was erased; select raw stream entries to erase, or to amend. No I/O.
+"""Name tombstones of what was erased; select stream entries to erase or to amend. No I/O.
 
 A tombstone keeps erased data from coming back: a session is not accepted again, and a text is not learned again. An
 entry that was dead-lettered as malformed may still hold the text of a session.

@@ -16,8 +16,7 @@ from nous.backoff import RetryBackoff
 from nous.bus.base import Priority
 from nous.bus.erasure import FORGOTTEN, WasForgotten
 from nous.domain.errors import BadInput, NotFound, NousError, Retryable
-from nous.redaction.error_text import redacted
-from nous.redaction.tracebacks import folded, said, traced
+from nous.redaction.error_text import folded, redacted, said, traced
 from nous.services.publisher import Published
 from nous.store.folder_state import FileRecord, WatchedFolder, name_of
 from nous.store.redis.transcripts import RedisFolderState

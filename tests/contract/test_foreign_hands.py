@@ -13,7 +13,7 @@ from nous.bus.delivery_state import DeliveryState, RetryPolicy
 from nous.domain.effects import Effects
 from nous.domain.errors import InTheWay
 from nous.redis_support.errors import GroupGone
-from nous.runtime.sweeper import Sweeper
+from nous.runtime.worker_process import Sweeper
 
 GROUP, STREAM, PROGRESS = SUMMARIZER.group, "t:events:session_ended", "t:progress:episode-summarizer"
 

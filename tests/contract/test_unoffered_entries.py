@@ -21,7 +21,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import encode
 from nous.domain.events import SessionEnded
-from nous.runtime.sweeper import Sweeper
+from nous.runtime.worker_process import Sweeper
 
 KEYS = BusKeys("t")
 STREAM = KEYS.stream(SessionEnded.type, Priority.LIVE)

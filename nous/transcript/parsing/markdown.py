@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from nous.transcript.io.lines import Line
+from nous.transcript.io.byte_source import Line
 from nous.transcript.parsing.turns import TEXT_LIMIT
 
 LONGEST = 2 * TEXT_LIMIT  # limit in characters kept of one message while it is read

@@ -7,7 +7,7 @@ from threading import Lock
 import pytest
 
 from nous.domain.errors import Retryable
-from nous.redaction.tracebacks import folded, place, traced, whole
+from nous.redaction.error_text import folded, place, traced, whole
 
 
 def _failure(depth: int = 0) -> Exception:

@@ -12,8 +12,7 @@ import pytest
 
 from nous.domain.errors import BadInput
 from nous.transcript.io import byte_source
-from nous.transcript.io.byte_source import ByteSource
-from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, ReadPosition, lines
+from nous.transcript.io.byte_source import LONGEST_LINE, TOO_LONG, ByteSource, ReadPosition, lines
 from nous.transcript.io.records import BAD_UTF8, BROKEN, TORN, records
 from nous.transcript.model import ReadNotes
 
