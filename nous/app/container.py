@@ -13,8 +13,7 @@ import workers
 from nous.domain.errors import Misconfigured, NotAllowed, NotFound
 from nous.domain.plug_ins import PlugIns
 from nous.domain.scope import Scope
-from nous.redis_server.client import connect, connect_rq
-from nous.redis_server.safety_check import refuse_unsafe
+from nous.redis_server.client import connect, connect_rq, refuse_unsafe
 from nous.settings import Settings, load_settings
 from nous.store.keys import StoreKeys
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from nous.app.llm import LlmStack
     from nous.bus.base import Bus, Subscription
     from nous.bus.delivery_state import RetryPolicy
-    from nous.bus.redis.accounting import RedisDeliveryStats
-    from nous.bus.redis.dead_letters import RedisDeadLetterQueue
+    from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
     from nous.bus.redis.erasure import RedisTombstones
     from nous.bus.redis.keys import BusKeys
     from nous.domain.events import SessionEvent
@@ -151,7 +149,7 @@ class Container:
 
     @cached_property
     def dead_letters(self) -> "RedisDeadLetterQueue":
-        from nous.bus.redis.dead_letters import RedisDeadLetterQueue
+        from nous.bus.redis.accounting import RedisDeadLetterQueue
 
         return RedisDeadLetterQueue(self.client, self.bus_keys, marker_ttl=self.settings.retention.marker_ttl)
 

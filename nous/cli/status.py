@@ -22,7 +22,7 @@ from nous.domain.session_state import SessionStatus
 from nous.hosts.spool import Spool
 from nous.jobs.rq.queue import dispatched, queues_of, workers_seen
 from nous.llm.base import Failure
-from nous.redis_server.safety_check import write_trouble
+from nous.redis_server.client import write_trouble
 from nous.store.base import NO_VECTORS
 from nous.text.language import tables
 

@@ -13,8 +13,7 @@ from typing_extensions import TypeVar  # typing's own has defaults from Python 3
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
 from nous.bus.erasure import WasForgotten, name_of
-from nous.bus.redis.accounting import RedisDeliveryStats
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
+from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
 from nous.bus.redis.erasure import RedisTombstones
 from nous.domain.effects import Effects, released
 from nous.domain.episode import NAMESPACE, Decision

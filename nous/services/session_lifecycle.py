@@ -15,8 +15,7 @@ import structlog
 
 from nous.bus.accounting import DeadLetter, EventLocation, EventStatus
 from nous.bus.base import Bus, Committed, DeadLetterKind, DeliveryRef, Subscription
-from nous.bus.redis.accounting import RedisDeliveryStats
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
+from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
 from nous.domain.effects import Effects, SaveSessionState
 from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput, NotFound, NousError, Unavailable, Unreadable

@@ -10,10 +10,9 @@ import redis
 from builders import servers
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
-from nous.bus.redis.accounting import RedisDeliveryStats
+from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan, Precondition
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.streams import RedisTrimming
 from nous.domain.effects import Write

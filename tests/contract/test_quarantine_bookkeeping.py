@@ -10,7 +10,7 @@ from rq.serializers import JSONSerializer
 from structlog.testing import capture_logs
 
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.quarantine_worker import QuarantineWorker, is_to_blame
+from nous.jobs.rq.pool_worker import QuarantineWorker, is_to_blame
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 

@@ -17,9 +17,8 @@ from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker, SimpleWorker
 
 from nous.jobs.base import JobSpec
-from nous.jobs.rq.bookkeeping import StartedJob
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.pool_worker import PoolWorker
+from nous.jobs.rq.pool_worker import PoolWorker, StartedJob
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 Keys = dict[str, Any]

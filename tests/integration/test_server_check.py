@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from nous.app.container import build
-from nous.bus.redis.blocking import wait_for_disk
+from nous.bus.redis.streams import wait_for_disk
 from nous.domain.errors import Misconfigured, Unavailable
-from nous.redis_server.client import connect
-from nous.redis_server.safety_check import refuse_unsafe
+from nous.redis_server.client import connect, refuse_unsafe
 from nous.settings import Settings
 
 

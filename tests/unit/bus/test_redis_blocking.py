@@ -8,9 +8,9 @@ import redis
 from redis.exceptions import NoPermissionError
 
 from nous.bus.base import Priority, Subscription
-from nous.bus.redis.blocking import wait_for, wait_for_disk
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.streams import wait_for, wait_for_disk
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.domain.events import SessionEnded
 

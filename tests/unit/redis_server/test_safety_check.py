@@ -8,7 +8,7 @@ from redis.exceptions import NoPermissionError
 from structlog.testing import capture_logs
 
 from nous.domain.errors import Misconfigured, Unavailable
-from nous.redis_server.safety_check import refuse_unsafe
+from nous.redis_server.client import refuse_unsafe
 
 SAFE = {
     "redis_version": "7.2.4",
