@@ -118,8 +118,8 @@ class LeaseKeeper:
                 self._bus.renew(self._alive(), lease=self._lease)
 
     def _alive(self) -> list[DeliveryRef]:
-        now = time.monotonic()
         with self._lock:
+            now = time.monotonic()
             return [ref for ref, deadline in self._held.values() if now < deadline]
 
 

@@ -24,7 +24,7 @@ from nous.redis_support.scripts import Scripts
 from nous.store.keys import StoreKeys, anchor_name, member_name
 from nous.store.redis import StorePart
 from nous.store.redis.episodes import packed, unpacked
-from nous.store.redis.fact_log import RedisLogs
+from nous.store.redis.fact_log_rewrite import RedisLogs
 from nous.store.transcript_source import compacting_name
 
 _ATTEMPTS = 20
