@@ -1,22 +1,42 @@
 """Forgetting and the streams of a whole product: what others wrote, what waits or is dead, and what comes after it."""
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
+import redis
 from builders.answers import answer
+from builders.episodes import HOME, episode
 from builders.model_server import Request
 from builders.town import HERE, OTHER, SECRET, Town, running, told
+from builders.waiting import wait_until
 
-from nous.app.services import eraser
+from nous.app.container import Container
+from nous.app.services import erasable_stores, eraser, scope_writer
 from nous.bus.base import Priority
+from nous.bus.erasure import WasForgotten, session_name
+from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
+from nous.cli.facts import let_back
+from nous.cli.facts import teach as teach_by_hand
+from nous.domain.effects import Effects, SaveEpisode
+from nous.domain.episode import CandidateFact
 from nous.domain.errors import NotFound
 from nous.domain.events import EpisodeSummarized
+from nous.domain.fact import Row, bare
 from nous.domain.scope import Scope
-from nous.services.erasure import EraseFact, EraseScope, EraseSession, ErasureReceipt, ErasureRequest
+from nous.knowledge.decision import FactDecision
+from nous.redis_server import embedded
+from nous.redis_server.data_dir import locate
+from nous.services.erasure import EraseFact, Eraser, EraseScope, EraseSession, ErasureReceipt, ErasureRequest
 from nous.services.session_intake import SessionMetadata
+from nous.store.base import NO_VECTORS
 
 SHARED, OWN = "The canteen opens at noon.", "The pantry door code is kept by Marta."
 ENDED = BusKeys().stream("session_ended", Priority.LIVE)
@@ -94,3 +114,180 @@ def test_the_upload_of_a_session_with_a_like_name_stays(town: Town) -> None:
     town.settle()
     assert town.container.dead_letters.letters() == []
     assert town.client.exists(left) == 0
+
+
+PORT, TEA = CandidateFact(text="The API is on port 8080"), CandidateFact(text="Tim drinks tea")
+
+
+class Late:
+    """A bus on which something *befalls* just before the first commit."""
+
+    def __init__(self, container: Container, befalls: Callable[[], object]) -> None:
+        self._bus = container.bus
+        self._befalls = befalls
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bus, name)
+
+    def apply(self, effects: Effects) -> object:
+        befalls, self._befalls = self._befalls, lambda: None
+        befalls()
+        return self._bus.apply(effects)
+
+
+def late(container: Container, act: ErasureRequest) -> Container:
+    """*world* as somebody has it to whom it happens that *act* is through before his commit."""
+    return container.replaced(bus=Late(container, lambda: eraser(container).erase(act)))
+
+
+def teach(container: Container, session: str, *candidates: CandidateFact) -> Sequence[FactDecision]:
+    return teach_by_hand(container, HOME, session, candidates)
+
+
+def rows(container: Container) -> Sequence[Row]:
+    return container.context.facts.read(HOME, embedder=NO_VECTORS).rows
+
+
+def remember(container: Container, session: str) -> ErasureRequest:
+    """Something is known of *session*, which is no fact; how to forget it."""
+    known = episode(session)
+    container.bus.apply(Effects(writes=(SaveEpisode(episode=known),)))
+    return EraseSession(scope=HOME, name=session)
+
+
+def test_what_is_told_by_hand_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
+    act = remember(container, "there")
+
+    with pytest.raises(WasForgotten):
+        teach(late(container, act), "there", PORT)
+
+    assert rows(container) == ()
+
+
+def test_what_is_moved_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
+    teach(container, "there", PORT)
+    brought = [*map(bare, rows(container))]
+    container.client.flushall()
+    act = remember(container, "there")
+
+    scope_writer(late(container, act)).add_rows(HOME, brought)
+
+    assert rows(container) == ()
+
+
+def test_a_moved_episode_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
+    known = episode("there")
+    teach(container, "there", PORT)
+
+    assert not scope_writer(late(container, EraseSession(scope=HOME, name="there"))).keep(known)
+
+    assert container.context.episodes.get(HOME, known.id) is None
+
+
+def test_a_moved_episode_comes_without_a_fact_that_was_forgotten_meanwhile(container: Container) -> None:
+    [fact_decision] = teach(container, "there", PORT)
+    known = replace(episode("other"), candidate_facts=(PORT, TEA))
+
+    assert scope_writer(late(container, EraseFact(scope=HOME, id=fact_decision.fact.id))).keep(known)
+
+    kept = container.context.episodes.get(HOME, known.id)
+    assert kept
+    assert kept.candidate_facts == (TEA,)
+
+
+@pytest.mark.parametrize("what", ["session", "fact"])
+def test_what_is_let_back_while_forgetting_comes_to_its_end_is_let_back(container: Container, what: str) -> None:
+    [fact_decision] = teach(container, "there", PORT)
+    act: ErasureRequest = (
+        EraseSession(scope=HOME, name="there") if what == "session" else EraseFact(scope=HOME, id=fact_decision.fact.id)
+    )
+    told: list[UUID] = []
+
+    def lets_back(_: object) -> None:
+        told.extend(each.fact.id for each in _told_again(container))
+
+    Eraser(erasable_stores(container), clock=container.context.clock, on_rewritten=lets_back).erase(act)
+
+    assert told
+    assert teach(container, "there", TEA)
+    assert container.tombstones.find(HOME, session_name(HOME, "there")) is None
+    assert not container.context.suppressed(HOME)
+
+
+def _told_again(container: Container) -> Sequence[FactDecision]:
+    """The fact, told by the same session, as who lets both back does."""
+    let_back(container, HOME, "there", [PORT])
+    return teach(container, "there", PORT)
+
+
+@pytest.fixture
+def server(directory: Path) -> Iterator[Any]:
+    with redis.Redis.from_url(embedded.ensure(directory), socket_timeout=10) as client:
+        yield client
+
+
+def holds(directory: Path, text: bytes) -> bool:
+    return any(text in path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+def test_a_file_that_is_being_written_is_waited_for_and_written_once_more(directory: Path, server: Any) -> None:
+    server.set("secret", "plantedwords")
+    server.mset({f"more:{number}": "x" for number in range(200)})
+    assert holds(directory, b"plantedwords")
+    server.config_set("rdb-key-save-delay", 2000)
+    server.bgrewriteaof()
+    server.config_set("rdb-key-save-delay", 0)
+    server.delete("secret")
+    assert server.info("persistence")["aof_rewrite_in_progress"]
+
+    assert RedisBusErasure(server).purge_files()
+
+    assert not holds(directory, b"plantedwords")
+
+
+def test_what_a_killed_server_was_writing_is_gone_when_it_is_back(directory: Path, server: Any) -> None:
+    server.mset({f"key:{number}": "x" for number in range(200)})
+    server.config_set("rdb-key-save-delay", 1_000_000)
+    server.bgrewriteaof()
+    killed: int = server.info("server")["process_id"]
+    home = locate(directory).home
+    wait_until(lambda: [*home.glob("temp-*.aof")], "the writing of a file")
+    [writer] = Path(f"/proc/{killed}/task/{killed}/children").read_text().split()
+    os.kill(killed, signal.SIGKILL)
+    os.kill(int(writer), signal.SIGKILL)
+
+    embedded.ensure(directory)
+
+    assert server.dbsize() == 200
+    assert [*home.glob("temp-*")] == []
+
+
+def test_a_snapshot_that_somebody_had_taken_is_taken_anew_though_none_is_taken_by_itself(
+    directory: Path, server: Any
+) -> None:
+    server.set("secret", "plantedwords")
+    server.save()
+    server.delete("secret")
+    embedded.stop(directory)
+    embedded.ensure(directory)
+
+    assert RedisBusErasure(server).purge_files()
+
+    assert not holds(directory, b"plantedwords")
+
+
+@pytest.mark.parametrize("command", ["bgrewriteaof", "info", "config"])
+def test_a_server_that_does_not_allow_it_is_told_of(server: Any, command: str) -> None:
+    server.execute_command("ACL", "SETUSER", "default", f"-{command}")
+    try:
+        assert not RedisBusErasure(server).purge_files()
+    finally:
+        server.execute_command("ACL", "SETUSER", "default", "+@all")
+
+
+def test_a_server_that_cannot_write_its_file_is_told_of(directory: Path, server: Any) -> None:
+    for folder in directory.rglob("appendonlydir"):
+        folder.rename(folder.with_name("elsewhere"))
+        folder.touch()
+
+    assert not RedisBusErasure(server).purge_files()
