@@ -25,9 +25,8 @@ from nous.services.publisher import Producer, Published
 from nous.services.redaction import StoredRedactor
 from nous.services.scope_move import ScopeWriter
 from nous.services.session_intake import SessionMetadata
-from nous.store.folder_state import WatchedFolder
 from nous.store.redis.erasure import RedisErasure
-from nous.store.redis.transcripts import RedisFolderState
+from nous.store.redis.transcripts import RedisFolderState, WatchedFolder
 
 
 def erasable_stores(container: Container) -> Stores:

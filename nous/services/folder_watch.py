@@ -18,8 +18,7 @@ from nous.bus.erasure import FORGOTTEN, WasForgotten
 from nous.domain.errors import BadInput, NotFound, NousError, Retryable
 from nous.redaction.error_text import folded, redacted, said, traced
 from nous.services.publisher import Published
-from nous.store.folder_state import FileRecord, WatchedFolder, name_of
-from nous.store.redis.transcripts import RedisFolderState
+from nous.store.redis.transcripts import FileRecord, RedisFolderState, WatchedFolder, name_of
 from nous.transcript.discovery import below, parts_of_sessions
 
 _DAY = 86400.0  # seconds by which clocks may differ, and up to which age a session has live priority

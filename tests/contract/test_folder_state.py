@@ -10,15 +10,16 @@ from builders.keyspace import keys_with
 
 from nous.bus.redis.keys import BusKeys
 from nous.domain.scope import Scope
-from nous.store.folder_state import (
+from nous.store.keys import StoreKeys
+from nous.store.redis.transcripts import (
+    KEPT,
     FileRecord,
+    RedisFolderState,
     WatchedFolder,
     digest_of,
     name_of,
     unpacked,
 )
-from nous.store.keys import StoreKeys
-from nous.store.redis.transcripts import KEPT, RedisFolderState
 
 HERE = WatchedFolder(Scope(), "laptop", Path("/sessions"))
 ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))
