@@ -7,8 +7,13 @@ import pytest
 import redis
 from builders.buses import BusWorld
 from builders.keyspace import keys_with
+from builders.stores import KEYS, WholeStore
 
+from nous.bus.base import Priority, Subscription
 from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects, ReleaseTranscript
+from nous.domain.errors import Unavailable
+from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.redis.transcripts import (
@@ -20,6 +25,7 @@ from nous.store.redis.transcripts import (
     name_of,
     unpacked,
 )
+from nous.store.transcript_source import key_of, unpacked, upload
 
 HERE = WatchedFolder(Scope(), "laptop", Path("/sessions"))
 ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))
@@ -91,3 +97,78 @@ def test_neither_a_path_nor_its_place_can_be_read_from_what_is_kept(redis_client
     on_redis(redis_client).remember(HERE, ONE, HANDED_OVER)
 
     assert keys_with(redis_client, "sessions", "laptop", "jsonl") == {}
+
+
+SHOP, THERE = Scope(project="a"), Scope(project="a:b")
+
+
+def uploaded(store: WholeStore, content: bytes, *, session_id: str = "s") -> str:
+    """What the event that speaks of it calls it."""
+    return upload(store, content, keys=KEYS, scope=SHOP, session_id=session_id)
+
+
+def fetched(store: WholeStore, dataref: str) -> bytes | None:
+    key = key_of(dataref, within=KEYS.transcripts_of(SHOP))
+    assert key is not None
+    return store.fetch(key)
+
+
+def released(store: WholeStore, dataref: str, *, scope: Scope = SHOP) -> bool:
+    return store.write(ReleaseTranscript(scope=scope, dataref=dataref))
+
+
+def test_an_upload_waits_packed_until_a_commit_releases_it(store: WholeStore) -> None:
+    content = b"User: hi\n" * 1000
+    dataref = uploaded(store, content)
+    packed = fetched(store, dataref)
+
+    assert packed is not None
+    assert unpacked(packed) == content
+    assert len(packed) < len(content) / 10
+    assert released(store, dataref)
+    assert fetched(store, dataref) is None
+
+
+def test_only_uploaded_transcripts_can_be_released(store: WholeStore) -> None:
+    store.put(KEYS.scopes, b"not a transcript")
+
+    assert released(store, f"redis:{KEYS.scopes}")
+    assert released(store, "file:///etc/hostname")
+    assert store.fetch(KEYS.scopes) == b"not a transcript"
+
+
+def test_an_upload_is_not_released_by_who_names_it_from_another_scope(store: WholeStore) -> None:
+    dataref = uploaded(store, b"User: hi")
+
+    assert released(store, dataref, scope=THERE)
+    assert fetched(store, dataref) is not None
+
+
+def test_the_same_content_of_a_session_has_one_name(store: WholeStore) -> None:
+    names = {
+        uploaded(store, b"a"),
+        uploaded(store, b"a"),
+        uploaded(store, b"b"),
+        uploaded(store, b"a", session_id="s:2"),
+    }
+
+    assert len(names) == 3
+
+
+def test_an_event_is_not_published_before_what_was_uploaded_for_it_and_once_done_needs_none(
+    store: WholeStore, ended: Any
+) -> None:
+    reader = Subscription("reader", SessionEnded)
+    dataref = uploaded(store, b"User: hi")
+    event = ended(scope=SHOP, transcript=None, dataref=dataref)
+    assert released(store, dataref)
+    with pytest.raises(Unavailable, match="publish it again"):
+        store.bus.publish(event)
+    assert list(store.bus.receive(reader, priority=Priority.LIVE, limit=9, lease=60)) == []
+
+    uploaded(store, b"User: hi")
+
+    assert [receipt.fresh for receipt in store.bus.publish(event)] == [True]
+    [delivery] = store.bus.receive(reader, priority=Priority.LIVE, limit=9, lease=60)
+    store.bus.commit(delivery, Effects(writes=(ReleaseTranscript(scope=SHOP, dataref=dataref),)))
+    assert [receipt.fresh for receipt in store.bus.publish(event)] == [False]

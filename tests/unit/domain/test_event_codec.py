@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.event_codec import UnknownEvent, decode, encode
 from nous.domain.events import EpisodeSummarized, SessionEnded, kinds
 from nous.domain.scope import NO_SESSION, Scope
+from nous.domain.session_state import covered_by_episode
 
 SUMMARY = Summary(
     title="Fix the tests",
@@ -255,3 +256,22 @@ def test_what_is_no_such_record_is_named_without_its_content() -> None:
         record_codec.decode(Note, b'{"text":"secret","marks":["secret"]}')
 
     assert "secret" not in str(caught.value)
+
+
+MOMENT = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+LAST = datetime.max.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize("ended_at", [LAST, LAST - timedelta(seconds=30), MOMENT + timedelta(days=30)])
+@pytest.mark.parametrize("time", [MOMENT, LAST])
+def test_an_end_that_was_said_to_come_in_years_covers_all_until_it_was_said(
+    ended: Any, time: datetime, ended_at: datetime
+) -> None:
+    assert covered_by_episode(ended(time=time, ended_at=ended_at, dataref=None), now=MOMENT) == MOMENT
+
+
+@pytest.mark.parametrize(("seconds", "covers"), [(3600, 3540), (60, 0), (59, 0), (0, 0), (-3600, 0)])
+def test_what_was_sent_along_covers_a_minute_more_than_its_last_entry(ended: Any, seconds: int, covers: int) -> None:
+    end = ended(time=MOMENT, ended_at=MOMENT - timedelta(seconds=seconds), dataref=None)
+
+    assert covered_by_episode(end, now=MOMENT) == MOMENT - timedelta(seconds=covers)

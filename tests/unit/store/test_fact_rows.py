@@ -1,20 +1,31 @@
 """Rows and vectors as they stand in the store, and what is appended to a log."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import fakeredis
 import numpy as np
+import orjson
 import pytest
 from builders.episodes import episode
 from builders.fact_rows import HOME, NOON, Named, Vector, append, clustered, fact_id, learn, learned, superseded, unit
 from builders.stores import WholeStore
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
+from typing_extensions import override  # typing has it from Python 3.12 on
 
+from nous.bus.base import Priority
 from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import AppendFacts, ReleaseTranscript, SaveEpisode, SaveSessionState, Write
+from nous.domain.episode import episode_id
 from nous.domain.errors import Misconfigured
+from nous.domain.event_codec import LARGEST
+from nous.domain.events import DecisionRecorded
 from nous.domain.fact import Embedded, Linked, LogVersion, Row
+from nous.domain.scope import Scope
 from nous.domain.session_state import Abandonment, SessionState
 from nous.knowledge.fact_index import FactIndex
 from nous.store.fact_cache import FactCache
@@ -29,6 +40,8 @@ from nous.store.fact_rows import (
     runs,
 )
 from nous.store.keys import StoreKeys
+from nous.store.redis import decisions
+from nous.store.redis.decisions import RedisDecisions
 from nous.store.redis.plans import plan_for
 
 
@@ -237,3 +250,61 @@ def test_what_the_exact_index_proposes_and_the_fold_lets_pass_is_all_that_is_nea
             known.fact.id for known in knowledge.current() if vectors[int(known.fact.text.split()[1])] @ asked >= floor
         }
         assert {near.fact_id for near in knowledge.near(asked, floor)} == expected
+
+
+STORE_KEYS = BusKeys("t")
+STREAM = STORE_KEYS.stream(DecisionRecorded.type, Priority.LIVE)
+MEGABYTE = 1 << 20
+
+
+class Measured(fakeredis.FakeRedis):
+    """Notes how many bytes each reply has that holds entries."""
+
+    replies: list[int]
+
+    @override
+    def xrange(self, *given: Any, **named: Any) -> Any:
+        found: Any = super().xrange(*given, **named)
+        self.replies.append(sum(len(value) for _, fields in found for value in fields.values()))
+        return found
+
+
+@pytest.fixture
+def client() -> Iterator[Measured]:
+    Measured.replies = []
+    with Measured(server=fakeredis.FakeServer(), protocol=2) as client:
+        yield client
+
+
+def decided(description: str) -> bytes:
+    data = {"session_id": "s1", "description": description}
+    return orjson.dumps({"data": data})
+
+
+def found(client: Measured) -> list[str]:
+    source = RedisDecisions(client, StoreKeys("t"), bus_keys=STORE_KEYS, group="decision-keeper")
+    return [each.description for each in source.get_episode_decisions(episode_id(Scope(), "s1"), scope=Scope())]
+
+
+def test_a_decision_behind_what_is_large_is_found_without_reading_all_of_it_at_once(client: Measured) -> None:
+    for _ in range(40):
+        client.xadd(STREAM, {"event": b"x" * MEGABYTE})
+    client.xadd(STREAM, {"event": decided("we take Redis")})
+
+    assert found(client) == ["we take Redis"]
+    assert max(client.replies) <= LARGEST
+
+
+def test_behind_too_many_that_wait_the_others_are_not_seen_and_that_is_said(
+    client: Measured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "MOST_WAITING", 3)
+    for number in range(3):
+        client.xadd(STREAM, {"event": decided(f"decision {number}")})
+    with capture_logs() as said:
+        assert len(found(client)) == 3
+        assert said == []
+        client.xadd(STREAM, {"event": decided("one more")})
+        assert len(found(client)) == 3
+
+    assert [each["event"] for each in said] == ["decisions.backlog_truncated"]
