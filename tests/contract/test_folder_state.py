@@ -15,6 +15,7 @@ from nous.domain.effects import Effects, ReleaseTranscript
 from nous.domain.errors import Unavailable
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
+from nous.store import transcript_source
 from nous.store.keys import StoreKeys
 from nous.store.redis.transcripts import (
     KEPT,
@@ -25,7 +26,7 @@ from nous.store.redis.transcripts import (
     name_of,
     unpacked,
 )
-from nous.store.transcript_source import key_of, unpacked, upload
+from nous.store.transcript_source import key_of, upload
 
 HERE = WatchedFolder(Scope(), "laptop", Path("/sessions"))
 ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))
@@ -123,7 +124,7 @@ def test_an_upload_waits_packed_until_a_commit_releases_it(store: WholeStore) ->
     packed = fetched(store, dataref)
 
     assert packed is not None
-    assert unpacked(packed) == content
+    assert transcript_source.unpacked(packed) == content
     assert len(packed) < len(content) / 10
     assert released(store, dataref)
     assert fetched(store, dataref) is None
