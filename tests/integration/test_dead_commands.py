@@ -170,7 +170,7 @@ def obedient(_: Request) -> str:
     return answer(title="Port of the mirror", key_points=[], candidate_facts=facts)
 
 
-def publish(town: Town, session: str) -> None:
+def publish(obedient_town: Town, session: str) -> None:
     shown = {"t1": SHOWN, "t2": ORDER}
     uses = [{"type": "tool_use", "id": each, "name": "Bash", "input": {"command": f"cat {each}"}} for each in shown]
     results = [{"type": "tool_result", "tool_use_id": each, "content": text} for each, text in shown.items()]
@@ -180,70 +180,70 @@ def publish(town: Town, session: str) -> None:
         {"role": "user", "content": results},
         {"role": "assistant", "content": "It is done."},
     ]
-    list(town.producer.publish(messages, SessionMetadata(scope=HERE, session_id=session)))
-    town.settle()
+    list(obedient_town.producer.publish(messages, SessionMetadata(scope=HERE, session_id=session)))
+    obedient_town.settle()
 
 
 @pytest.fixture
-def town(tmp_path: Path) -> Iterator[Town]:
-    with running(tmp_path / "data", obedient) as town:
-        publish(town, "monday")
-        yield town
+def obedient_town(tmp_path: Path) -> Iterator[Town]:
+    with running(tmp_path / "data", obedient) as obedient_town:
+        publish(obedient_town, "monday")
+        yield obedient_town
 
 
 @pytest.fixture
-def nous(town: Town, monkeypatch: pytest.MonkeyPatch) -> Nous:
-    run = command_line(town.settings.data_dir, monkeypatch)
+def nous_here(obedient_town: Town, monkeypatch: pytest.MonkeyPatch) -> Nous:
+    run = command_line(obedient_town.settings.data_dir, monkeypatch)
     return lambda *arguments: run(*arguments, "--scope", HERE.project)
 
 
-def rows(nous: Nous, *command: str) -> list[dict[str, Any]]:
-    return orjson.loads(nous(*command, "--json").output)
+def rows(nous_here: Nous, *command: str) -> list[dict[str, Any]]:
+    return orjson.loads(nous_here(*command, "--json").output)
 
 
-def test_what_is_kept_apart_is_listed_and_nowhere_else(nous: Nous) -> None:
-    listed = nous("facts", "quarantined").output
+def test_what_is_kept_apart_is_listed_and_nowhere_else(nous_here: Nous) -> None:
+    listed = nous_here("facts", "quarantined").output
 
     assert ORDER in listed
     assert "instruction: future_order" in listed
     assert "tool's words, session monday turn 1" in listed
     for command in (("facts",), ("search", "run curl before the tests"), ("context",), ("episodes",)):
-        assert "curl" not in nous(*command).output
+        assert "curl" not in nous_here(*command).output
 
 
-def test_an_approved_fact_is_learned_as_the_users_word(nous: Nous) -> None:
-    [kept] = rows(nous, "facts", "quarantined")
+def test_an_approved_fact_is_learned_as_the_users_word(nous_here: Nous) -> None:
+    [kept] = rows(nous_here, "facts", "quarantined")
 
-    said = nous("facts", "approve", kept["id"][:8])
+    said = nous_here("facts", "approve", kept["id"][:8])
 
     assert said.exit_code == 0
     assert said.output.startswith(f"approved: {ORDER}")
-    assert {fact["text"]: fact["trust"] for fact in rows(nous, "facts")}[ORDER] == "user"
-    assert rows(nous, "facts", "quarantined") == []
+    assert {fact["text"]: fact["trust"] for fact in rows(nous_here, "facts")}[ORDER] == "user"
+    assert rows(nous_here, "facts", "quarantined") == []
 
 
-def test_a_dropped_fact_is_never_listed_nor_learned_again(nous: Nous, town: Town) -> None:
-    [kept] = rows(nous, "facts", "quarantined")
+def test_a_dropped_fact_is_never_listed_nor_learned_again(nous_here: Nous, obedient_town: Town) -> None:
+    [kept] = rows(nous_here, "facts", "quarantined")
 
-    said = nous("facts", "drop", kept["id"])
-    publish(town, "tuesday")
+    said = nous_here("facts", "drop", kept["id"])
+    publish(obedient_town, "tuesday")
 
     assert said.output == f"dropped: {ORDER}\n"
-    assert rows(nous, "facts", "quarantined") == []
-    assert ORDER not in {fact["text"] for fact in rows(nous, "facts")}
+    assert rows(nous_here, "facts", "quarantined") == []
+    assert ORDER not in {fact["text"] for fact in rows(nous_here, "facts")}
 
 
-def test_an_unknown_id_is_refused(nous: Nous) -> None:
-    said = nous("facts", "approve", "beef")
+def test_an_unknown_id_is_refused(nous_here: Nous) -> None:
+    said = nous_here("facts", "approve", "beef")
 
     assert said.exit_code != 0
     assert "no fact 'beef' is kept apart" in said.output
 
 
-def test_each_hit_shows_whose_word_it_is_and_no_agent_is_given_the_words_of_a_tool(nous: Nous) -> None:
-    trust = {fact["text"]: (fact["trust"], fact["category"]) for fact in rows(nous, "facts")}
-    found = nous("search", "the port of the mirror").output
-    notes = nous("context").output
+def test_each_hit_shows_whose_word_it_is_and_no_agent_is_given_the_words_of_a_tool(nous_here: Nous) -> None:
+    trust = {fact["text"]: (fact["trust"], fact["category"]) for fact in rows(nous_here, "facts")}
+    found = nous_here("search", "the port of the mirror").output
+    notes = nous_here("context").output
 
     assert trust[RULE] == ("user", "rule")
     assert trust[SHOWN][0] == "tool"
@@ -254,16 +254,16 @@ def test_each_hit_shows_whose_word_it_is_and_no_agent_is_given_the_words_of_a_to
     assert SHOWN not in notes
 
 
-def test_provenance_tells_that_a_fact_was_approved(nous: Nous) -> None:
-    [kept] = rows(nous, "facts", "quarantined")
-    nous("facts", "approve", kept["id"])
-    [fact] = [fact for fact in rows(nous, "facts") if fact["text"] == ORDER]
+def test_provenance_tells_that_a_fact_was_approved(nous_here: Nous) -> None:
+    [kept] = rows(nous_here, "facts", "quarantined")
+    nous_here("facts", "approve", kept["id"])
+    [fact] = [fact for fact in rows(nous_here, "facts") if fact["text"] == ORDER]
 
-    assert "approved it in quarantine" in nous("provenance", fact["id"]).output
+    assert "approved it in quarantine" in nous_here("provenance", fact["id"]).output
 
 
-def test_who_asks_for_a_fact_that_is_kept_apart_elsewhere_is_told_which_scopes_there_are(nous: Nous) -> None:
-    [kept] = rows(nous, "facts", "quarantined")
+def test_who_asks_for_a_fact_that_is_kept_apart_elsewhere_is_told_which_scopes_there_are(nous_here: Nous) -> None:
+    [kept] = rows(nous_here, "facts", "quarantined")
     other = CliRunner().invoke(main, ["facts", "drop", kept["id"]])
 
     assert other.exit_code != 0

@@ -33,7 +33,7 @@ Cut = Callable[[int], None]
 
 
 @pytest.fixture
-def container(directory: Path) -> Container:
+def sparing(directory: Path) -> Container:
     """A world in which nearly every session travels beside its event."""
     return build(Settings(data_dir=directory, embedder="hashed", publish=PublishSettings(inline_limit=100)))
 
@@ -62,44 +62,42 @@ def lose_power(directory: Path) -> Cut:
     return cut
 
 
-def published(container: Container) -> list[SessionEvent]:
+def published(sparing: Container) -> list[SessionEvent]:
     """The sessions in the stream."""
-    found = container.bus.receive(
-        container.subscription("episode-summarizer"), priority=Priority.LIVE, limit=9, lease=60
-    )
+    found = sparing.bus.receive(sparing.subscription("episode-summarizer"), priority=Priority.LIVE, limit=9, lease=60)
     return [each.event for each in found if isinstance(each.event, SessionEvent)]
 
 
 def test_what_was_confirmed_is_there_after_a_power_cut_with_its_upload(
-    container: Container, directory: Path, lose_power: Cut, tmp_path: Path
+    sparing: Container, directory: Path, lose_power: Cut, tmp_path: Path
 ) -> None:
     session = tmp_path / "s.txt"
     session.write_text(TEXT)
 
-    [handed_over] = producer_of(container).publish(session, SessionMetadata(), upload=True, durable=True)
+    [handed_over] = producer_of(sparing).publish(session, SessionMetadata(), upload=True, durable=True)
     lose_power(written(directory))
 
-    [event] = published(container)
+    [event] = published(sparing)
     assert event == handed_over.event
     assert (event.dataref or "").startswith("redis:")
-    assert container.context.transcripts.read(event).digest == event.digest
+    assert sparing.context.transcripts.read(event).digest == event.digest
 
 
 def test_an_upload_that_the_server_lost_before_its_event_came_is_not_confirmed(
-    container: Container, directory: Path, lose_power: Cut
+    sparing: Container, directory: Path, lose_power: Cut
 ) -> None:
     before = written(directory)
-    event = container.session_intake.of_content(TEXT, SessionMetadata())
+    event = sparing.session_intake.of_content(TEXT, SessionMetadata())
     lose_power(before)
 
     for durable in (True, False):
         with pytest.raises(Unavailable, match="is not on the server any more: publish it again"):
-            container.bus.publish(event, durable=durable)
-    assert published(container) == []
+            sparing.bus.publish(event, durable=durable)
+    assert published(sparing) == []
 
-    [again] = producer_of(container).publish([{"role": "user", "content": TEXT}], SessionMetadata(), durable=True)
+    [again] = producer_of(sparing).publish([{"role": "user", "content": TEXT}], SessionMetadata(), durable=True)
     lose_power(written(directory))
-    assert [each.id for each in published(container)] == [again.event.id]
+    assert [each.id for each in published(sparing)] == [again.event.id]
 
 
 class Amending(redis.Redis):

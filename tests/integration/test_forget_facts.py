@@ -193,9 +193,9 @@ def quoting(_: Request) -> str:
 
 
 @pytest.fixture
-def town(directory: Path) -> Iterator[Town]:
-    with running(directory, quoting) as town:
-        yield town
+def quoting_town(directory: Path) -> Iterator[Town]:
+    with running(directory, quoting) as quoting_town:
+        yield quoting_town
 
 
 def source_of(session: str) -> Source:
@@ -205,13 +205,13 @@ def source_of(session: str) -> Source:
     )
 
 
-def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
+def teach(quoting_town: Town, session: str, text: str) -> Sequence[UUID]:
     """The facts that say so now."""
-    lesson = FactLearner(town.container.context).ingest(
+    lesson = FactLearner(quoting_town.container.context).ingest(
         [CandidateFact(text=text)], scope=HERE, source=source_of(session)
     )
     if lesson.append.rows:
-        town.container.bus.apply(Effects(writes=(lesson.append,)))
+        quoting_town.container.bus.apply(Effects(writes=(lesson.append,)))
     return [fact_decision.fact.id for fact_decision in lesson.fact_decisions]
 
 
@@ -221,31 +221,31 @@ def erasure_of(what: str, quoted: UUID) -> ErasureRequest:
 
 
 @pytest.mark.parametrize("what", ["session", "fact"])
-def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(town: Town, what: str) -> None:
-    [quoted] = teach(town, "one", QUOTED)
-    teach(town, "two", NEAR)
-    assert any(":answer:" in key for key in keys_with(town.client, "zebrasecret"))
+def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(quoting_town: Town, what: str) -> None:
+    [quoted] = teach(quoting_town, "one", QUOTED)
+    teach(quoting_town, "two", NEAR)
+    assert any(":answer:" in key for key in keys_with(quoting_town.client, "zebrasecret"))
 
-    receipt = eraser(town.container).erase(erasure_of(what, quoted))
+    receipt = eraser(quoting_town.container).erase(erasure_of(what, quoted))
 
     assert receipt.removed["pinned answers"] == 1
-    assert keys_with(town.client, "zebrasecret") == {}
+    assert keys_with(quoting_town.client, "zebrasecret") == {}
 
 
 @pytest.mark.parametrize("what", ["session", "fact"])
 def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_is_not_kept(
-    town: Town, what: str
+    quoting_town: Town, what: str
 ) -> None:
-    [quoted] = teach(town, "one", QUOTED)
+    [quoted] = teach(quoting_town, "one", QUOTED)
     act = erasure_of(what, quoted)
-    context = town.container.context
+    context = quoting_town.container.context
     assert context.adjudicator
 
     class HeldUp:
         """Has read the log, and asks only once that is forgotten."""
 
         def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
-            eraser(town.container).erase(act)
+            eraser(quoting_town.container).erase(act)
             return adjudicator.adjudicate(doubts, matter=matter)
 
     adjudicator = context.adjudicator
@@ -253,29 +253,29 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
         [CandidateFact(text=NEAR)], scope=HERE, source=source_of("two")
     )
 
-    assert keys_with(town.client, "zebrasecret") == {}
+    assert keys_with(quoting_town.client, "zebrasecret") == {}
 
 
-def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_back(town: Town) -> None:
-    [fact] = teach(town, "one", SHARED)
-    stores = erasable_stores(town.container)
+def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_back(quoting_town: Town) -> None:
+    [fact] = teach(quoting_town, "one", SHARED)
+    stores = erasable_stores(quoting_town.container)
 
     class Disturbed(RedisErasure):
         """Somebody says the fact in other words just before the log is written anew."""
 
         def rewrite(self, scope: Any, rewrite: Any) -> Erased:
             if not said:
-                said.extend(teach(town, "two", SAID_BY_OTHER))
+                said.extend(teach(quoting_town, "two", SAID_BY_OTHER))
             return super().rewrite(scope, rewrite)
 
     said: list[UUID] = []
-    disturbed = replace(stores, store=Disturbed(town.client, StoreKeys(town.settings.prefix)))
+    disturbed = replace(stores, store=Disturbed(quoting_town.client, StoreKeys(quoting_town.settings.prefix)))
 
-    Eraser(disturbed, clock=town.container.context.clock, on_rewritten=lambda _: None).erase(
+    Eraser(disturbed, clock=quoting_town.container.context.clock, on_rewritten=lambda _: None).erase(
         EraseFact(scope=HERE, id=fact)
     )
 
     assert said == [fact]
-    assert teach(town, "three", SAID_BY_OTHER) == []
-    rows: Sequence[Row] = town.container.context.facts.read(HERE).rows
+    assert teach(quoting_town, "three", SAID_BY_OTHER) == []
+    rows: Sequence[Row] = quoting_town.container.context.facts.read(HERE).rows
     assert rows == ()

@@ -55,65 +55,65 @@ def about_the_canteen(request: Request) -> str:
 
 
 @pytest.fixture
-def town(directory: Path) -> Iterator[Town]:
-    with running(directory, about_the_canteen) as town:
-        yield town
+def canteen_town(directory: Path) -> Iterator[Town]:
+    with running(directory, about_the_canteen) as canteen_town:
+        yield canteen_town
 
 
-def publish(town: Town, session: str, words: str, *, again: bool = False) -> None:
+def publish(canteen_town: Town, session: str, words: str, *, again: bool = False) -> None:
     content = told(f"{words} {SHARED} {OWN} The garage opens at six.")
-    list(town.producer.publish(content, SessionMetadata(scope=HERE, session_id=session), again=again))
+    list(canteen_town.producer.publish(content, SessionMetadata(scope=HERE, session_id=session), again=again))
 
 
-def forget(town: Town, act: ErasureRequest) -> ErasureReceipt:
-    return eraser(town.container).erase(act)
+def forget(canteen_town: Town, act: ErasureRequest) -> ErasureReceipt:
+    return eraser(canteen_town.container).erase(act)
 
 
 @pytest.mark.parametrize("scope", [{"project": ["x"]}, "a/b/c/d"])
-def test_an_entry_that_nobody_can_read_stands_in_nobody_s_way_and_is_counted(town: Town, scope: object) -> None:
-    publish(town, SECRET, "plantedwords")
-    publish(town, "new", "newwords")
+def test_an_entry_that_nobody_can_read_stands_in_nobody_s_way_and_is_counted(canteen_town: Town, scope: object) -> None:
+    publish(canteen_town, SECRET, "plantedwords")
+    publish(canteen_town, "new", "newwords")
     raw = orjson.dumps({"data": {"session_id": OTHER, "scope": scope, "transcript": "User: hello"}})
-    town.client.xadd(ENDED, {"event": raw})
+    canteen_town.client.xadd(ENDED, {"event": raw})
 
-    receipts = [forget(town, act) for act in (EraseSession(scope=HERE, name=SECRET), EraseScope(scope=HERE))]
+    receipts = [forget(canteen_town, act) for act in (EraseSession(scope=HERE, name=SECRET), EraseScope(scope=HERE))]
 
     assert [receipt.unreadable for receipt in receipts] == [1, 1]
     with pytest.raises(NotFound):
-        forget(town, EraseScope(scope=Scope()))
-    assert town.client.xlen(ENDED) == 1
+        forget(canteen_town, EraseScope(scope=Scope()))
+    assert canteen_town.client.xlen(ENDED) == 1
 
 
-def test_a_session_of_which_a_fact_was_forgotten_is_learned_anew_when_it_is_let_back(town: Town) -> None:
-    publish(town, OTHER, "otherwords")
-    town.settle()
-    forget(town, EraseFact(scope=HERE, id=town.facts()[SHARED]))
-    assert town.facts().keys() == {OWN}
-    assert len(town.container.delivery_stats.events_of(OTHER, HERE, EpisodeSummarized)) == 1
-    forget(town, EraseSession(scope=HERE, name=OTHER))
-    assert town.facts() == {}
+def test_a_session_of_which_a_fact_was_forgotten_is_learned_anew_when_it_is_let_back(canteen_town: Town) -> None:
+    publish(canteen_town, OTHER, "otherwords")
+    canteen_town.settle()
+    forget(canteen_town, EraseFact(scope=HERE, id=canteen_town.facts()[SHARED]))
+    assert canteen_town.facts().keys() == {OWN}
+    assert len(canteen_town.container.delivery_stats.events_of(OTHER, HERE, EpisodeSummarized)) == 1
+    forget(canteen_town, EraseSession(scope=HERE, name=OTHER))
+    assert canteen_town.facts() == {}
 
-    publish(town, OTHER, "otherwords", again=True)
-    town.settle()
+    publish(canteen_town, OTHER, "otherwords", again=True)
+    canteen_town.settle()
 
-    assert town.facts().keys() == {OWN}
-    assert town.balances() == {0}
+    assert canteen_town.facts().keys() == {OWN}
+    assert canteen_town.balances() == {0}
 
 
-def test_the_upload_of_a_session_with_a_like_name_stays(town: Town) -> None:
+def test_the_upload_of_a_session_with_a_like_name_stays(canteen_town: Town) -> None:
     words = "plantedupload " * 1000
     for session, compacting in ((SECRET, False), (SECRET, True), (f"{SECRET} compacting", False)):
-        town.publish(session, words, compacting=compacting)
-    uploaded = set(town.client.scan_iter("nous:transcript:*"))
+        canteen_town.publish(session, words, compacting=compacting)
+    uploaded = set(canteen_town.client.scan_iter("nous:transcript:*"))
     assert len(uploaded) == 3
 
-    receipt = forget(town, EraseSession(scope=HERE, name=SECRET))
+    receipt = forget(canteen_town, EraseSession(scope=HERE, name=SECRET))
 
     assert receipt.removed["uploaded transcripts"] == 2
-    [left] = town.client.scan_iter("nous:transcript:*")
-    town.settle()
-    assert town.container.dead_letters.letters() == []
-    assert town.client.exists(left) == 0
+    [left] = canteen_town.client.scan_iter("nous:transcript:*")
+    canteen_town.settle()
+    assert canteen_town.container.dead_letters.letters() == []
+    assert canteen_town.client.exists(left) == 0
 
 
 PORT, TEA = CandidateFact(text="The API is on port 8080"), CandidateFact(text="Tim drinks tea")

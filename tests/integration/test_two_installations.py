@@ -59,8 +59,8 @@ def worlds(directory: Path) -> dict[str, Container]:
 
 
 @pytest.fixture
-def nous(environments: Mapping[str, dict[str, str]]) -> Run:
-    """`nous("mine", "status")`, and the JSON that it prints."""
+def nous_of(environments: Mapping[str, dict[str, str]]) -> Run:
+    """`nous_of("mine", "status")`, and the JSON that it prints."""
 
     def run(prefix: str, *arguments: str) -> Any:
         command = [sys.executable, "-m", "nous", *arguments, "--json"]
@@ -81,14 +81,14 @@ def paths(tmp_path: Path) -> list[str]:
 def test_each_gets_its_own_once_and_shows_and_forgets_its_own_alone(
     worlds: Mapping[str, Container],
     environments: Mapping[str, dict[str, str]],
-    nous: Run,
+    nous_of: Run,
     paths: list[str],
     wait_until: Any,
 ) -> None:
     with at_work(environments):
         wait_until(lambda: len(workers_seen(worlds["nous"].client)) == 4, "four RQ workers to register", seconds=60)
-        published = {prefix: nous(prefix, "publish", *paths[: SESSIONS[prefix]], "--wait") for prefix in NAMES}
-        told = {prefix: nous(prefix, "status") for prefix in NAMES}
+        published = {prefix: nous_of(prefix, "publish", *paths[: SESSIONS[prefix]], "--wait") for prefix in NAMES}
+        told = {prefix: nous_of(prefix, "status") for prefix in NAMES}
 
     for prefix, count in SESSIONS.items():
         container, status = worlds[prefix], told[prefix]
@@ -107,7 +107,7 @@ def test_each_gets_its_own_once_and_shows_and_forgets_its_own_alone(
         burst(environments[prefix], "nous", "forget", "--session", session["session"], "--yes")
         after = {each: len(jobs_of(worlds[each])) for each in NAMES}
         assert {each: before[each] - after[each] for each in NAMES} == {each: 2 * (each == prefix) for each in NAMES}
-    assert [len(nous(prefix, "episodes")) for prefix in NAMES] == [5, 8]
+    assert [len(nous_of(prefix, "episodes")) for prefix in NAMES] == [5, 8]
 
 
 def test_a_stock_worker_with_the_settings_of_another_installation_is_refused_and_nothing_is_lost(
