@@ -226,8 +226,7 @@ class Container:
 
     @cached_property
     def session_scopes(self) -> "SessionScopes":
-        from nous.services.notes_folder import NotesFolder
-        from nous.services.workspace import SessionScopes
+        from nous.services.workspace import NotesFolder, SessionScopes
 
         notes = NotesFolder(self.settings.data_dir / "context")
         return SessionScopes(always=scope_of(self.settings), known=partial(_scopes_of, self.memory), seen=notes.see)

@@ -15,9 +15,8 @@ from nous.domain.errors import BadInput, NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope
 from nous.services.erasure import EraseScope
-from nous.services.notes_folder import NotesFolder
 from nous.services.scope_move import content_for
-from nous.services.workspace import working_directory, workspace_of
+from nous.services.workspace import NotesFolder, working_directory, workspace_of
 from nous.store.base import NO_VECTORS
 
 COMMANDS = (CommandEntry("move", "nous.cli.scopes:move", "Move the memory of one scope into another."),)

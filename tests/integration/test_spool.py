@@ -26,7 +26,7 @@ from nous.hosts.hook import MAGIC
 from nous.hosts.loops import spool_of
 from nous.hosts.spool import Spool
 from nous.redis_server.data_dir import locate
-from nous.services.notes_folder import NotesFolder, name_of
+from nous.services.workspace import NotesFolder, name_of
 from nous.settings.model import Settings
 
 TEXT = "User: Which port does billing use?\n\nAssistant: Billing listens on port 9017.\n"

@@ -17,8 +17,7 @@ from nous.domain.scope import Scope
 from nous.hosts import hook, hosts
 from nous.hosts.install import Installer
 from nous.hosts.spool import FAILED, Spool, SpooledHook
-from nous.services.notes_folder import NotesFolder
-from nous.services.workspace import workspace_of
+from nous.services.workspace import NotesFolder, workspace_of
 from nous.transcript import read_transcript
 
 START = {"session_id": "5f1c-22", "transcript_path": "/t.jsonl", "cwd": "/", "hook_event_name": "SessionStart"}
