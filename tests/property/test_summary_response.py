@@ -74,7 +74,7 @@ def test_a_text_is_an_object_or_bad_input(text: str) -> None:
 @given(answer=answers, coerce=st.booleans())
 def test_an_answer_of_any_types_is_read_or_bad_input(answer: dict[str, object], *, coerce: bool) -> None:
     try:
-        summary, found = read(json.dumps(answer), coerce=coerce)
+        summary, found, _ = read(json.dumps(answer), coerce=coerce)
     except BadInput:
         return
     texts = [summary.title, summary.summary, *summary.key_points, *summary.topics, *(fact.text for fact in found)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import BlockReading
+from nous.transcript.parsing.chat import BlockReading
 from nous.transcript.parsing.fields import JsonObject, marks, object_at, templates, text_at
 from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, digest_of
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time

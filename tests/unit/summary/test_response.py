@@ -47,7 +47,7 @@ def fact(**changes: Any) -> CandidateFact:
 
 
 def test_a_proper_answer_is_taken_as_it_is() -> None:
-    summary, facts = answer()
+    summary, facts, _ = answer()
 
     assert summary.title == "Reading dates"
     assert summary.key_points == ("Dates have a zone.",)
@@ -195,7 +195,7 @@ def test_a_date_is_iso_8601_or_none(value: Any, date: str | None) -> None:
 def test_what_is_too_long_is_cut() -> None:
     long = "word " * 2_000
 
-    summary, facts = answer(title=long, summary=long, key_points=[long], candidate_facts=[long])
+    summary, facts, _ = answer(title=long, summary=long, key_points=[long], candidate_facts=[long])
 
     assert LONGEST_TITLE - 10 < len(summary.title) <= LONGEST_TITLE
     assert len(summary.summary) <= LONGEST_SUMMARY
