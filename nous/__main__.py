@@ -12,7 +12,6 @@ _START_UP_OBJECTS = 20_000
 
 
 def run() -> None:
-    """Run the command line."""
     gc.set_threshold(_START_UP_OBJECTS)
     atexit.register(gc.freeze)  # else Python collects once more as it exits: a fifth of a short command's time
     main(prog_name="nous")

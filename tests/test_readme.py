@@ -14,7 +14,7 @@ from chaos.drill.fault import faults
 
 import nous
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS
-from nous.cli.memory import FACT_COMMANDS
+from nous.cli.search import FACT_COMMANDS
 from nous.domain import events
 from nous.domain.event_codec import decode
 from nous.settings import Loaded, Settings

@@ -13,17 +13,15 @@ import workers
 from nous.domain.errors import Misconfigured, NotAllowed, NotFound
 from nous.domain.plug_ins import PlugIns
 from nous.domain.scope import Scope
-from nous.redis_server.client import connect, connect_rq
-from nous.redis_server.safety_check import refuse_unsafe
+from nous.redis_server.client import connect, connect_rq, refuse_unsafe
 from nous.settings import Settings, load_settings
 from nous.store.keys import StoreKeys
 
 if TYPE_CHECKING:
     from nous.app.llm import LlmStack
-    from nous.bus.accounting import DeadLetterQueue, DeliveryStats
     from nous.bus.base import Bus, Subscription
     from nous.bus.delivery_state import RetryPolicy
-    from nous.bus.redis.accounting import RedisDeliveryStats
+    from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
     from nous.bus.redis.erasure import RedisTombstones
     from nous.bus.redis.keys import BusKeys
     from nous.domain.events import SessionEvent
@@ -150,8 +148,8 @@ class Container:
         return RedisDeliveryStats(self.client, self.bus_keys)
 
     @cached_property
-    def dead_letters(self) -> "DeadLetterQueue":
-        from nous.bus.redis.dead_letters import RedisDeadLetterQueue
+    def dead_letters(self) -> "RedisDeadLetterQueue":
+        from nous.bus.redis.accounting import RedisDeadLetterQueue
 
         return RedisDeadLetterQueue(self.client, self.bus_keys, marker_ttl=self.settings.retention.marker_ttl)
 
@@ -228,8 +226,7 @@ class Container:
 
     @cached_property
     def session_scopes(self) -> "SessionScopes":
-        from nous.services.notes_folder import NotesFolder
-        from nous.services.workspace import SessionScopes
+        from nous.services.workspace import NotesFolder, SessionScopes
 
         notes = NotesFolder(self.settings.data_dir / "context")
         return SessionScopes(always=scope_of(self.settings), known=partial(_scopes_of, self.memory), seen=notes.see)
@@ -314,7 +311,9 @@ def _scopes_of(memory: "Memory", session_id: str) -> Sequence[Scope]:
         return ()
 
 
-def _needs_upload(delivery_stats: "DeliveryStats", readers: Iterable["Subscription"], event: "SessionEvent") -> bool:
+def _needs_upload(
+    delivery_stats: "RedisDeliveryStats", readers: Iterable["Subscription"], event: "SessionEvent"
+) -> bool:
     """Return whether a worker will read the transcript of *event*: it is unknown, or dead."""
     from nous.bus.accounting import EventStatus
 

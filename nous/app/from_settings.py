@@ -23,7 +23,6 @@ _SLACK = 3.0  # seconds beyond its deadline after which a model call is abandone
 
 
 def policy(settings: Settings) -> Policy:
-    """Return the deduplication policy."""
     dedup = settings.dedup
     return Policy(
         dedup=Dedup(dedup.policy),

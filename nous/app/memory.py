@@ -6,9 +6,8 @@ from nous.embedding.base import CachedEmbedder, Embedder
 from nous.settings.model import Settings
 from nous.store.fact_cache import FactCache, Memory
 from nous.store.keys import StoreKeys
-from nous.store.redis.episodes import RedisEpisodes
+from nous.store.redis.episodes import RedisAnchoredSummaries, RedisEpisodes, RedisSessionStates
 from nous.store.redis.fact_log import RedisFactLog
-from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
 
 
 def memory_of(client: redis.Redis, settings: Settings, keys: StoreKeys) -> Memory:

@@ -19,16 +19,14 @@ from nous.domain.session_state import IDLE
 from nous.embedding.base import present
 from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.decision import unembedded
-from nous.services.erasure import Eraser
-from nous.services.erasure_targets import Stores
+from nous.services.erasure import Eraser, Stores
 from nous.services.folder_watch import FolderWatcher, Progress, PublishFile, Told, WatchRules
 from nous.services.publisher import Producer, Published
 from nous.services.redaction import StoredRedactor
 from nous.services.scope_move import ScopeWriter
 from nous.services.session_intake import SessionMetadata
-from nous.store.folder_state import WatchedFolder
 from nous.store.redis.erasure import RedisErasure
-from nous.store.redis.transcripts import RedisFolderState
+from nous.store.redis.transcripts import RedisFolderState, WatchedFolder
 
 
 def erasable_stores(container: Container) -> Stores:
@@ -42,8 +40,6 @@ def erasable_stores(container: Container) -> Stores:
 
 
 def eraser(container: Container) -> Eraser:
-    """Return the service that erases learned data from every store."""
-
     def embed_late(scope: Scope) -> None:
         """Queue the embedding of facts that an erasure has reworded or re-attributed."""
         state = f"{container.memory.facts.read(scope, embedder='none').version} {container.memory.embedder.id}"
@@ -53,7 +49,6 @@ def eraser(container: Container) -> Eraser:
 
 
 def scope_writer(container: Container) -> ScopeWriter:
-    """Return the service that adds what another scope has learned."""
     return ScopeWriter(
         bus=container.bus, memory=container.memory, tombstones=container.tombstones, clock=container.clock
     )

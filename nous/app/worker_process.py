@@ -15,8 +15,7 @@ from nous.jobs.base import QueueKind
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
 from nous.runtime.maintenance import Resummarizer, SessionMaintenanceLoop, StreamTrimmer
-from nous.runtime.sweeper import Sweeper
-from nous.runtime.worker_process import Dispatcher, DispatchLoop, Loop, WorkerProcess
+from nous.runtime.worker_process import Dispatcher, DispatchLoop, Loop, Sweeper, WorkerProcess
 from nous.services.session_lifecycle import SessionRecovery
 
 SESSION_KEEPER = "session-keeper"

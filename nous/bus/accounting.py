@@ -1,17 +1,13 @@
-"""Interfaces for delivery counters, event lookup, the dead-letter queue and stream trimming."""
+"""Value types of delivery counters, backlogs, event lookup and dead letters."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
-from uuid import UUID
 
-from nous.bus.base import DeadLetterKind, DeliveryRef, Priority, Subscription
+from nous.bus.base import DeadLetterKind, DeliveryRef, Priority
 from nous.bus.delivery_state import AttemptFailure
 from nous.domain.effects import Effects
-from nous.domain.events import Event
-from nous.domain.scope import Scope
 from nous.text.sanitize import shortened
 
 SKIPPED = "skipped:"  # prefix of the counters of skipped events; the reason follows
@@ -37,7 +33,6 @@ class GroupCounters:
 
     @classmethod
     def of(cls, counts: Mapping[str, int], *, in_flight: int) -> "GroupCounters":
-        """Build the counters from those that a bus stores."""
         skipped = {name.removeprefix(SKIPPED): count for name, count in counts.items() if name.startswith(SKIPPED)}
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
         return cls(**plain, skipped=skipped, in_flight=in_flight)
@@ -70,8 +65,6 @@ class Backlog:
 
 
 class EventStatus(StrEnum):
-    """Status of an event for one group."""
-
     UNKNOWN = "unknown"
     WAITING = "waiting"
     IN_FLIGHT = "in flight"
@@ -114,78 +107,3 @@ class DeadLetter:
 
     def is_about(self, ref: DeliveryRef) -> bool:
         return (self.group, self.priority, self.entry) == (ref.subscription.group, ref.priority, ref.entry)
-
-
-class DeliveryStats(Protocol):
-    """Read access to counters, backlogs and events."""
-
-    def counters(self, subscription: Subscription) -> GroupCounters: ...
-
-    def backlogs(self, subscription: Subscription) -> Sequence[Backlog]: ...
-
-    def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
-        """Return the location; UNKNOWN for an event that was not published, or too long ago."""
-        ...
-
-    def event(self, ref: DeliveryRef) -> Event | None:
-        """Return the event at *ref*, also if dead or done; None if it is gone or unreadable."""
-        ...
-
-    def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
-        """Return the ids of a session's events, oldest first. Reads the stream of *kind* whole."""
-        ...
-
-
-class DeadLetterQueue(Protocol):
-    """Dead letters, kept until they are redriven or dropped."""
-
-    def letters(self) -> Sequence[DeadLetter]:
-        """Return all dead letters, oldest first."""
-        ...
-
-    def each(self) -> Iterator[DeadLetter]:
-        """Yield the dead letters in the order in which they were written, one at a time.
-
-        Some may be redriven or dropped meanwhile. Those written meanwhile are not yielded, so a loop that redrives each
-        one retries none twice.
-        """
-        ...
-
-    def count(self) -> int:
-        """Return the number of dead letters."""
-        ...
-
-    def payload(self, letter: DeadLetter) -> bytes | int | None:
-        """Return the event as its stream holds it; its size if too large, None if it is gone."""
-        ...
-
-    def find(self, letter_id: str) -> DeadLetter:
-        """Return the dead letter with that id. Raises `NotFound` if there is none."""
-        ...
-
-    def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
-        """Make the delivery pending again, without its errors; false if that was done before.
-
-        Its attempts are counted on from where they were. Raises `NotFound` if the event is no longer in its stream.
-        """
-        ...
-
-    def drop(self, letter: DeadLetter) -> bool:
-        """Delete the dead letter; false if it was redriven or dropped before.
-
-        The delivery stays counted as dead or parked. For a while its event is reported as skipped.
-        """
-        ...
-
-
-class Trimming(Protocol):
-    """Removes old events from streams; any number of processes may. Raises `Unavailable`."""
-
-    def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
-        """Remove events that a stream accepted more than *keep* seconds ago, oldest first.
-
-        Yields the number of removed events per page. An event stays while a group has not read it, has it pending, or a
-        dead letter refers to it, since redriving needs it. The last event that a group has read stays as well. The
-        iterator may be left between two pages; the next call continues.
-        """
-        ...

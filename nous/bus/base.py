@@ -44,7 +44,6 @@ class DeliveryRef:
 
     @classmethod
     def named(cls, name: str, subscription: Subscription) -> "DeliveryRef":
-        """Parse the *name* of a delivery of the group in *subscription*."""
         priority, _, entry = name.partition("/")
         return cls(subscription, Priority(priority), entry)
 

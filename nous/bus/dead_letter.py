@@ -127,7 +127,6 @@ def read_letter(letter_id: bytes, stored: Mapping[bytes, bytes]) -> DeadLetter:
 
 
 def order(entry: str) -> tuple[int, int]:
-    """Return a sort key for an entry id."""
     milliseconds, _, sequence = entry.partition("-")
     return int(milliseconds), int(sequence)
 

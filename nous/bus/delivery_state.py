@@ -72,7 +72,6 @@ class DeliveryState:
         return datetime.fromtimestamp(lease_ends, tz=UTC)
 
     def queues(self, attempt: int) -> bool:
-        """Return whether *attempt* is queued and has not been started."""
         return self.state is DeliveryStatus.QUEUED and self.attempt == attempt
 
     def begun(self, by: str = "") -> "DeliveryState":

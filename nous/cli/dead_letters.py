@@ -17,8 +17,7 @@ from nous.cli.framework import BAD_INPUT, LARGEST_LIMIT, App, json_option, yes_o
 from nous.cli.output import counted, make_sure, note, render, say, second, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import decode
-from nous.redaction.error_text import redacted
-from nous.redaction.tracebacks import folded, whole
+from nous.redaction.error_text import folded, redacted, whole
 from nous.text.sanitize import one_line
 
 _MOST = 100  # letters that are listed unless there is a limit

@@ -3,7 +3,6 @@
 import shlex
 import shutil
 import sys
-from importlib import resources
 from pathlib import Path
 
 import click
@@ -21,6 +20,7 @@ from nous.domain.fact import Confirmed, Linked, Row, Superseded
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import FactIndex
 from nous.redis_server import embedded
+from nous.samples import bundled_sessions
 from nous.services.publisher import Published
 from nous.services.session_intake import SessionMetadata
 
@@ -78,8 +78,8 @@ def _publish(container: Container) -> list[Published]:
     producer = producer_of(container)
     about = SessionMetadata(scope=_SCOPE, agent_id="demo")
     published: list[Published] = []
-    for path in sorted(Path(str(resources.files("nous.samples"))).glob("*/*")):
-        for each in producer.publish(path, about) if path.suffix in {".json", ".jsonl", ".txt"} else ():
+    for path in bundled_sessions():
+        for each in producer.publish(path, about):
             published.append(each)
             click.echo(f"{'published' if each.receipt.fresh else 'known':<10} {path.parent.name}/{path.name}")
     return published

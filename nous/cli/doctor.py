@@ -22,9 +22,8 @@ from nous.domain.errors import NousError
 from nous.hosts import hosts
 from nous.hosts.base import Host
 from nous.hosts.spool import Spool
-from nous.jobs.rq.worker_stats import workers_seen
-from nous.redis_server.client import address, embedded_directory, masked
-from nous.redis_server.safety_check import write_trouble
+from nous.jobs.rq.queue import workers_seen
+from nous.redis_server.client import address, embedded_directory, masked, write_trouble
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 

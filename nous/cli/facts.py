@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from nous.app.container import Container
 from nous.bus.base import Conflict
-from nous.bus.tombstones import WasForgotten, form_name, session_name
+from nous.bus.erasure import WasForgotten, form_name, session_name
 from nous.cli.framework import BAD_INPUT, App, json_option, limit_option, opened, scope_option
 from nous.cli.lookup import elsewhere, knowledge_of, one_of
 from nous.cli.memory_text import fact_lines, fact_object

@@ -15,8 +15,7 @@ from nous.domain.episode import episode_id
 from nous.domain.errors import NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope, checked_name
-from nous.services.erasure import ErasureReceipt
-from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession, ErasureRequest
+from nous.services.erasure import EraseFact, EraseScope, EraseSession, ErasureReceipt, ErasureRequest
 from nous.services.redaction import RedactionReceipt
 from nous.store.base import NO_VECTORS
 

@@ -214,7 +214,6 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def exit_code(error: NousError) -> int:
-    """Return the exit code for *error*, which tells the caller how to react."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), FAILED)
 
 

@@ -16,7 +16,6 @@ from nous.services.workspace import working_directory, workspace_of
 
 
 def installer_of(app: App) -> Installer:
-    """Return the installer of this installation of nous."""
     # The interpreter below a virtual environment outlives it, and is all that the hook needs.
     python = getattr(sys, "_base_executable", None) or sys.executable
     return Installer(home=app.settings.data_dir.resolve(), python=python, server=(sys.executable, "-m", "nous", "mcp"))

@@ -75,7 +75,6 @@ def one_of(name: str, knowledge: FactIndex, container: "Container", scope: Scope
 
 
 def refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
-    """Raise `NotFound` if the session of that name was forgotten."""
     # An exact id is meant before any prefix, also that of a forgotten session.
     if tombstone := container.tombstones.find(scope, str(episode_id(scope, name))):
         raise NotFound(f"session {name} was forgotten on {tombstone.at:%Y-%m-%d %H:%M}")

@@ -30,7 +30,6 @@ def episode_lines(episode: Episode) -> Iterator[str]:
 
 
 def whole_episode(episode: Episode) -> Iterator[str]:
-    """Yield everything that an episode says, uncut."""
     summary = episode.summary
     yield _title(episode)
     yield f"session {episode.session_id} in {episode.scope}, ended {episode.ended_at:%Y-%m-%d %H:%M} UTC"

@@ -23,7 +23,7 @@ from nous.domain.errors import BadInput, NotAllowed, NotFound, NousError
 from nous.domain.events import SessionEnded
 from nous.domain.fact import Confirmed, Learned
 from nous.domain.scope import Scope
-from nous.jobs.rq.worker_stats import WorkerSeen, dispatched, workers_seen
+from nous.jobs.rq.queue import WorkerSeen, dispatched, workers_seen
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import AT_ONCE, SessionMetadata
 from nous.services.session_lifecycle import ChainStep, all_at_rest, follow

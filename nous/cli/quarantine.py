@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from nous.app.container import Container
-from nous.bus.tombstones import Tombstone, form_name
+from nous.bus.erasure import Tombstone, form_name
 from nous.cli.facts import teach
 from nous.cli.framework import App, json_option, scope_option
 from nous.cli.lookup import ALL, elsewhere, knowledge_of

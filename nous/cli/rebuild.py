@@ -16,7 +16,7 @@ from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import Scope
-from nous.jobs.rq.worker_stats import workers_seen
+from nous.jobs.rq.queue import workers_seen
 from nous.knowledge.calibration import Calibration, shipped
 from nous.knowledge.calibration import calibrate as measure
 from nous.knowledge.verdict import CALIBRATED

@@ -7,17 +7,16 @@ from typing import Any
 import click
 
 from nous.app.services import eraser, scope_writer
-from nous.bus.tombstones import session_name
+from nous.bus.erasure import session_name
 from nous.cli.framework import App, CommandEntry, Frame, dry_run_option, json_option, yes_option
 from nous.cli.lookup import ALL, current_count
 from nous.cli.output import counted, make_sure, note, render_table, say
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope
-from nous.services.erasure_targets import EraseScope
-from nous.services.notes_folder import NotesFolder
+from nous.services.erasure import EraseScope
 from nous.services.scope_move import content_for
-from nous.services.workspace import working_directory, workspace_of
+from nous.services.workspace import NotesFolder, working_directory, workspace_of
 from nous.store.base import NO_VECTORS
 
 COMMANDS = (CommandEntry("move", "nous.cli.scopes:move", "Move the memory of one scope into another."),)

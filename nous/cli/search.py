@@ -1,22 +1,191 @@
-"""`nous search`: search facts and episodes. `nous context`: print notes for a new session."""
+"""Search memory, print notes for a new session, and print stored episodes and facts."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import click
 
-from nous.cli.framework import App, json_option, limit_option, scope_option
-from nous.cli.lookup import elsewhere
-from nous.cli.memory_text import earlier_lines, place_text
-from nous.cli.output import counted, day, note, render
+from nous.app.container import Container
+from nous.cli.framework import App, CommandEntry, Frame, any_scope_option, json_option, limit_option, scope_option
+from nous.cli.lookup import elsewhere, episode_of, fact_named, knowledge_of, one_of
+from nous.cli.memory_text import earlier_lines, episode_lines, fact_lines, fact_object, place_text, whole_episode
+from nous.cli.output import counted, day, fitted, note, render
 from nous.domain.episode import Category
+from nous.domain.errors import NotFound
 from nous.domain.fact import LinkKind
 from nous.domain.scope import Scope
 from nous.retrieval.context import LONGEST, ContextNotes, block, facts_told, is_trivial
+from nous.retrieval.provenance import GAVE_WAY, Evidence, Provenance, RelatedFact, provenance_of
 from nous.retrieval.query import Filters, Hit, HitKind
-from nous.services.memory import context_notes, search_memory
+from nous.services.memory import context_notes, search_memory, session_memory
 from nous.text.sanitize import one_line
+
+
+@click.command()
+@scope_option
+@limit_option(50)
+@click.option("--editions", metavar="SESSION", help="Show every edition of this session's episode, newest first.")
+@json_option
+@click.pass_obj
+def episodes(app: App, *, scope: Scope, limit: int, editions: str | None, as_json: bool) -> None:
+    """List the episodes of sessions that ended last: outcome, lessons and transcript."""
+    stored = app.container.memory.episodes
+    if editions is None:
+        found = stored.recent(scope, limit + 1)
+    else:
+        found = stored.editions(scope, episode_of(editions, app.container, scope).id)
+    if len(found) > limit:
+        note(f"there are more than these {limit}; --limit shows more")
+    found = found[:limit]
+    empty = "" if found else f"no episodes in {scope}{elsewhere(app.container, scope)}"
+    lines = (line for each in found for line in (*episode_lines(each), ""))
+    render(found, lines, as_json=as_json, empty=empty)
+
+
+FACT_COMMANDS = (
+    CommandEntry("learn", "nous.cli.facts:learn", "Learn facts from JSON lines."),
+    CommandEntry("duplicates", "nous.cli.facts:duplicates", "List pairs that may say the same."),
+    CommandEntry("merge", "nous.cli.facts:merge", "Merge one fact into another."),
+    CommandEntry("keep-apart", "nous.cli.facts:keep_apart", "Keep two facts apart for good."),
+    CommandEntry("supersede", "nous.cli.facts:supersede", "Put one fact in the place of another."),
+    CommandEntry("quarantined", "nous.cli.quarantine:quarantined", "List facts that are kept apart."),
+    CommandEntry("approve", "nous.cli.quarantine:approve", "Learn a fact that is kept apart."),
+    CommandEntry("drop", "nous.cli.quarantine:drop", "Refuse a fact that is kept apart."),
+    CommandEntry("unsettle", "nous.cli.facts:unsettle", "Take the last decision about a pair back."),
+)
+
+
+@click.group(cls=Frame, table=FACT_COMMANDS, invoke_without_command=True)
+@scope_option
+@click.option("--all", "everything", is_flag=True, help="Include superseded facts.")
+@json_option
+@click.pass_context
+def facts(ctx: click.Context, *, scope: Scope, everything: bool, as_json: bool) -> None:
+    """List facts with the day, session and turns that said it first. The latest come last.
+
+    Earlier values stand below a fact, with the day until which they were true. `facts learn` adds facts, and `facts
+    duplicates` lists possible duplicates.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    container = ctx.ensure_object(App).container
+    with knowledge_of(container, scope, vectors=False) as knowledge:
+        known = [each for each in knowledge if everything or each.is_current]
+        by_time = sorted(known, key=lambda each: each.fact.source.said_at or each.fact.learned_at)
+        render(
+            (fact_object(each, knowledge) for each in known),
+            (line for each in by_time for line in fact_lines(each, knowledge)),
+            as_json=as_json,
+            empty="" if known else f"no facts in {scope}{elsewhere(container, scope)}",
+        )
+
+
+@click.command()
+@click.argument("name", metavar="SESSION|EPISODE")
+@scope_option
+@json_option
+@click.pass_obj
+def show(app: App, name: str, *, scope: Scope, as_json: bool) -> None:
+    """Show the memory of one session: its episode, its facts, and what is still open.
+
+    SESSION or EPISODE is an id, or a unique prefix of one.
+    """
+    episode = episode_of(name, app.container, scope)
+    left = session_memory(app.container.memory, episode).facts
+    with knowledge_of(app.container, scope, vectors=False) as knowledge:
+        objects = {"episode": episode, "facts": (fact_object(each, knowledge) for each in left)}
+        lines = (line for each in left for line in fact_lines(each, knowledge))
+        render(objects, (*whole_episode(episode), "", counted(len(left), "fact"), *lines), as_json=as_json)
+
+
+@click.command()
+@click.argument("fact")
+@any_scope_option
+@json_option
+@click.pass_obj
+def why(app: App, fact: str, *, scope: Scope | None, as_json: bool) -> None:
+    """Show the provenance of FACT. FACT is an id that `nous facts` prints, or an id prefix.
+
+    You see every session that said it, in which turns and words, and what extracted it there. You also see why it was
+    merged with other facts, replaced them, gave way to them, or was kept beside them.
+    """
+    found = _found(fact, app.container, scope)
+    render(_as_object(found), _lines(found), as_json=as_json)
+
+
+def _found(name: str, container: Container, scope: Scope | None) -> Provenance:
+    for each in [scope] if scope else container.memory.episodes.scopes():
+        with knowledge_of(container, each, vectors=False) as knowledge:
+            if known := one_of(name, knowledge, container, each) if scope else fact_named(name, knowledge):
+                inputs = partial(container.memory.episodes.summary_input, each)
+                return provenance_of(known.fact.id, knowledge, inputs)
+    raise NotFound(f"there is no fact {name!r} in any scope")
+
+
+def _lines(found: Provenance) -> Iterator[str]:
+    known, fact = found.known, found.known.fact
+    about = f" about {one_line(fact.subject)}" if fact.subject else ""
+    kind = f"{'an' if fact.category[0] in 'aeiou' else 'a'} {fact.category} fact"
+    yield one_line(fact.text)
+    yield f"  {kind}{about} in {fact.scope}, said by {counted(known.times_confirmed, 'session')}; {_state(found)}"
+    yield f"  {fact.id}"
+    below = {(each.at, each.reason): f"it {each.relation} another, see below" for each in found.relatives}
+    for number, evidence in enumerate(found.tellings):
+        reason = below.get((evidence.at, evidence.reason), evidence.reason)
+        yield from _evidence_lines(replace(evidence, reason=reason), is_first=number == 0)
+    for relative in found.relatives:
+        yield from _relative(relative)
+
+
+def _state(found: Provenance) -> str:
+    known = found.known
+    if known.superseded is None:
+        return f"true since {day(known.valid_from)}, as far as is known"
+    until = known.superseded.valid_to
+    return f"true until {day(until)}, then corrected" if until else "superseded by other words for it"
+
+
+def _evidence_lines(evidence: Evidence, *, is_first: bool) -> Iterator[str]:
+    near = "" if evidence.similarity is None else f" (cosine {evidence.similarity:.2f})"
+    yield f"\n{'learned' if is_first else 'said again'} {day(evidence.at)}: {one_line(evidence.reason)}{near}"
+    if not is_first:
+        yield f"  in the words: {one_line(evidence.text)}"
+    source = evidence.source
+    said = f", which ended {source.said_at:%Y-%m-%d %H:%M} UTC" if source.said_at else ""
+    yield f"  {place_text(source.session_id, source.turns)}{said}; {source.trust.word}'s words"
+    yield f"  episode {source.episode_id}, event {source.event_id}"
+    if source.digest or source.by:
+        yield f"  transcript version {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"
+    yield from (f"  > {fitted(quote, beside=4)}" for quote in evidence.quotes)
+
+
+def _relative(relative: RelatedFact) -> Iterator[str]:
+    until = f", which was true until {day(relative.valid_to)}" if relative.valid_to else ""
+    likely = "" if relative.likelihood is None else f" (likelihood {relative.likelihood:.2f})"
+    what = f"{relative.relation} {relative.fact_id}{until}{likely}"
+    if relative.relation == GAVE_WAY:
+        what = f"gave way on {day(relative.valid_to or relative.at)} to {relative.fact_id}"
+    hand = f" (by hand, on {day(relative.at)})" if relative.by_hand else ""
+    yield f"\n{what}: {one_line(relative.reason)}{hand}"
+    yield f"  {fitted(relative.text, beside=2)}"
+
+
+def _as_object(found: Provenance) -> dict[str, Any]:
+    known = found.known
+    return {
+        "fact": known.fact,
+        "current": known.is_current,
+        "times_confirmed": known.times_confirmed,
+        "trust": known.trust,
+        "valid_from": known.valid_from,
+        "valid_to": known.superseded.valid_to if known.superseded else None,
+        "said": found.tellings,
+        "relations": found.relatives,
+    }
+
 
 _KINDS, _CATEGORIES = click.Choice([*map(str, HitKind)]), click.Choice([*map(str, Category)])
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])

@@ -20,9 +20,9 @@ from nous.domain.events import DecisionRecorded, EpisodeOutdated, Event, Session
 from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import SessionStatus
 from nous.hosts.spool import Spool
-from nous.jobs.rq.worker_stats import dispatched, queues_of, workers_seen
+from nous.jobs.rq.queue import dispatched, queues_of, workers_seen
 from nous.llm.base import Failure
-from nous.redis_server.safety_check import write_trouble
+from nous.redis_server.client import write_trouble
 from nous.store.base import NO_VECTORS
 from nous.text.language import tables
 

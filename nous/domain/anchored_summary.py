@@ -71,11 +71,9 @@ class AnchoredSummary:
         return not any(section.content.strip() for section in self.sections)
 
     def section(self, id_: str) -> AnchoredSummarySection | None:
-        """Return the section *id_*, or None."""
         return next((section for section in self.sections if section.id == id_), None)
 
     def content(self, id_: str) -> str:
-        """Return the content of the section *id_*; "" if there is none."""
         section = self.section(id_)
         return section.content if section else ""
 

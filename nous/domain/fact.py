@@ -136,8 +136,6 @@ Row = Learned | Confirmed | Superseded | Linked | Embedded
 
 
 class Occurrence(NamedTuple):
-    """*source* has stated the fact *fact_id*, as *text*."""
-
     fact_id: UUID
     source: Source
     text: str

@@ -143,7 +143,6 @@ def closed(session_state: SessionState, end: "SessionEnded") -> SessionState:
 
 
 def abandoned(known: SessionState | None, end: "SessionEnded", *, at: datetime, reason: str) -> SessionState:
-    """Return the state after the handling of *end* was abandoned."""
     moment = covered_by_episode(end, now=at)
     session_state = _known(known, end, "given up")
     return replace(

@@ -42,7 +42,6 @@ def open_copy(copy: Path) -> InferenceSession | None:
 
 
 def copy_of(model_id: str, cache: Path) -> Path:
-    """Return where the optimized copy of a model belongs."""
     # Another version may optimize otherwise, or store the result in another form.
     return cache / f"{model_id}{_COPY}{onnxruntime.__version__}" / "model.onnx"
 

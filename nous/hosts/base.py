@@ -48,6 +48,32 @@ def stdio_server(command: Sequence[str]) -> Json:
     return {"command": command[0], "args": list(command[1:])}
 
 
+def text_of(payload: Json, *names: str) -> str | None:
+    """Return the first field of *names* that holds text."""
+    return next((found for name in names if isinstance(found := payload.get(name), str) and found.strip()), None)
+
+
+_REASONS = {
+    **{reason: reason for reason in ("clear", "resume", "logout", "exit", "error")},
+    **dict.fromkeys(("prompt_input_exit", "complete", "completed", "user_exit", "user_close", "window_close"), "exit"),
+}
+"""Reasons for the end of a session in the words of hosts, and in ours."""
+
+
+def main_agents(kind: EventKind, payload: Json) -> HostEvent | None:
+    """Return the event of a payload whose fields are named as in Claude Code or Cursor.
+
+    None for one of a sub-agent or background agent. Cursor runs the hooks of Claude Code, too, with its own fields.
+    """
+    if payload.get("agent_id") or payload.get("is_background_agent"):
+        return None
+    roots = payload.get("workspace_roots")
+    first = cast("list[object]", roots)[:1] if isinstance(roots, list) else []
+    cwd = text_of(payload, "cwd") or text_of({"root": first[0]} if first else {}, "root")
+    reason = _REASONS.get(str(payload.get("reason")), "other")
+    return HostEvent(kind=kind, transcript=text_of(payload, "transcript_path"), cwd=cwd, reason=reason)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Host:
     """Contract of one host.
@@ -71,7 +97,7 @@ class Host:
     project_settings: str
     new_settings: Json = field(default_factory=dict[str, Any])
     hooks: Mapping[str, EventKind]
-    event_of: Callable[[EventKind, Json], HostEvent | None]
+    event_of: Callable[[EventKind, Json], HostEvent | None] = main_agents
     entry: Callable[[str, EventKind], Json] = lambda command, _: {"command": command}
     plugin: Callable[[str, str, str], str] | None = None
     notes: Callable[[str], Json]
@@ -85,32 +111,11 @@ class Host:
 
     @property
     def folder(self) -> Path:
-        """The folder of its settings and sessions, for this user."""
         named = os.environ.get(self.home_variable) if self.home_variable else None
         return Path(named or self.home).expanduser()
 
     def printed(self, notes: str) -> bytes:
-        """Return what a hook prints at a session's start."""
         return orjson.dumps(self.notes(notes))
-
-
-def text_of(payload: Json, *names: str) -> str | None:
-    """Return the first field of *names* that holds text."""
-    return next((found for name in names if isinstance(found := payload.get(name), str) and found.strip()), None)
-
-
-def main_agents(kind: EventKind, payload: Json, *, reasons: Mapping[str, str]) -> HostEvent | None:
-    """Return the event of a payload whose fields are named as in Claude Code or Cursor.
-
-    None for one of a sub-agent or background agent. Cursor runs the hooks of Claude Code, too, with its own fields.
-    """
-    if payload.get("agent_id") or payload.get("is_background_agent"):
-        return None
-    roots = payload.get("workspace_roots")
-    first = cast("list[object]", roots)[:1] if isinstance(roots, list) else []
-    cwd = text_of(payload, "cwd") or text_of({"root": first[0]} if first else {}, "root")
-    reason = reasons.get(str(payload.get("reason")), "other")
-    return HostEvent(kind=kind, transcript=text_of(payload, "transcript_path"), cwd=cwd, reason=reason)
 
 
 def additional_context(notes: str) -> Json:

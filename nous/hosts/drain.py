@@ -16,8 +16,7 @@ from typing_extensions import override
 from nous.domain.errors import BadInput, Misconfigured, NotFound, NousError
 from nous.hosts.base import EventKind, Host, HostEvent
 from nous.hosts.spool import Spool, SpooledHook
-from nous.redaction.error_text import redacted
-from nous.redaction.tracebacks import said
+from nous.redaction.error_text import redacted, said
 from nous.runtime.maintenance import PeriodicTask
 from nous.services.publisher import Producer
 from nous.services.session_intake import SessionMetadata

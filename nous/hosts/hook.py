@@ -106,13 +106,11 @@ def named(home: str, directory: str) -> str:
 
 
 def show(text: bytes) -> None:
-    """Print all of *text*."""
     while text:
         text = text[os.write(1, text) :]
 
 
 def log(error: BaseException) -> None:
-    """Write a line about a failure."""
     home = os.path.dirname(os.path.abspath(__file__))
     line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv[1:3])}: {type(error).__name__}: {error}\n"
     with open(os.path.join(home, "hook.log"), "a", encoding="utf-8") as file:

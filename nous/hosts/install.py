@@ -38,7 +38,6 @@ class FileChange:
     original: str | None
 
     def diff(self) -> str:
-        """Return the change as a unified diff."""
         old, new = ((text or "").splitlines() for text in (self.before, self.after))
         return "\n".join(unified_diff(old, new, str(self.path), str(self.path), lineterm=""))
 
@@ -256,7 +255,6 @@ def _at(settings: Json, *path: str) -> Any:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield every text in a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

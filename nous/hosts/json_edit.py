@@ -121,7 +121,6 @@ def _member(plain: str, start: int, name: str | int) -> _Item | None:
 
 
 def _items(plain: str, start: int) -> Iterator[_Item]:
-    """Yield the items of the object or list that starts at *start*."""
     at, count = _past_space(plain, start + 1), 0
     while plain[at] not in "}]":
         first, key = at, count

@@ -11,7 +11,7 @@ from nous.hosts.install import Installer
 from nous.hosts.notes import Notes, NotesRefresher, session_notes
 from nous.hosts.spool import Spool
 from nous.services.folder_watch import FolderWatcher, SweepLog
-from nous.services.notes_folder import NotesFolder
+from nous.services.workspace import NotesFolder
 
 _SPOOL_INTERVAL = 1.0  # seconds; a look at an empty folder takes some microseconds
 _NOTES_INTERVAL = 2.0

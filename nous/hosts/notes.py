@@ -12,7 +12,7 @@ from nous.hosts.base import LONGEST_NOTES, Host
 from nous.retrieval.context import block
 from nous.runtime.maintenance import PeriodicTask
 from nous.services.memory import context_notes
-from nous.services.notes_folder import NotesFolder
+from nous.services.workspace import NotesFolder
 from nous.store.fact_cache import Memory
 
 _EVERY = 30  # intervals after which notes are rendered even if no worker has committed: a fact was merged by hand, say

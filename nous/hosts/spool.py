@@ -72,7 +72,6 @@ class Spool:
         return sorted(self.rejects.glob("*.hook"))
 
     def reason(self, rejected: Path) -> str:
-        """Return why a file was rejected."""
         with suppress(OSError):
             return rejected.with_suffix(".why").read_text().strip()
         return "unknown"

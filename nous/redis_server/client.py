@@ -1,31 +1,28 @@
-"""Build and check Redis clients from the settings; start the embedded server if needed.
+"""Build Redis clients from the settings, and check the server; start an embedded one.
 
 redis-py silently repeats a command whose reply was lost. So every command sent through `connect` has to be idempotent.
-RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it has a client of its own.
+RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it has a client of its own. A server that may
+lose data, or that nous cannot run on, is refused by its INFO.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import redis
+import structlog
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.connection import UnixDomainSocketConnection, parse_url
+from redis.connection import UnixDomainSocketConnection
 from redis.retry import Retry
 from typing_extensions import override
 
 from nous.domain.errors import Misconfigured, NousError, Unavailable
 from nous.redis_server import embedded
+from nous.redis_server.binary import OLDEST
 from nous.redis_server.data_dir import locate
-from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed
+from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed, translated
 from nous.settings.model import EMBEDDED, Settings
-
-_TLS = (
-    "name the certificate of its authority in redis_url (?ssl_ca_certs=/path/ca.pem), and a client certificate if the "
-    "server wants one (&ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem); "
-    "connect by a name that stands in the server's certificate"
-)
-_TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 SOCKET_TIMEOUT = 15.0  # seconds to wait for a reply. Blocking commands have to block for less
 MAX_CONNECTIONS = 32  # connections of one client. A caller that finds none free waits up to SOCKET_TIMEOUT for one
@@ -118,18 +115,9 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
     elif not url.startswith("unix:"):
         options["socket_keepalive"] = True
     try:
-        _check_files(url)
         return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
     except ValueError as error:
         raise Misconfigured(f"redis_url {masked(url)} cannot be used: {error}") from None
-
-
-def _check_files(url: str) -> None:
-    """Raise `ValueError` for a missing certificate file: redis-py would blame the server."""
-    options = parse_url(url)
-    for name in _TLS_FILES:
-        if name in options and not Path(str(options[name])).is_file():
-            raise ValueError(f"there is no file {options[name]} ({name})")
 
 
 def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
@@ -145,11 +133,68 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
             f"the server at {url} refuses: {error}; correct the user and password in redis_url"
         ) from None
     except redis.RedisError as error:
-        if "SSL" in str(error):
-            raise Misconfigured(f"no safe connection to the server at {url}: {error}; {_TLS}") from None
-        if url.startswith("rediss:") and "closed by server" in str(error):
-            raise Unavailable(f"the server at {url} closed the connection; {_TLS}") from None
         raise Unavailable(
             f"no server answers at {url} ({error}); start it, or correct redis_url (NOUS_REDIS_URL)"
         ) from None
     return client
+
+
+Info = Mapping[str, Any]
+
+_log = structlog.get_logger(__name__)
+
+
+def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
+    """Refuse a server that nous cannot run on, or that may lose data unless *allow* is set.
+
+    INFO is enough for that: managed servers deny CONFIG. Raises `Misconfigured`, with remedies, and `Unavailable`.
+    """
+    try:
+        info = cast("Info", client.info())
+    except redis.ResponseError as error:
+        raise Misconfigured(f"the server refuses INFO: {error}; allow this user INFO") from error
+    except redis.RedisError as error:
+        raise Unavailable(f"the server does not answer: {error}") from error
+    dangers = _unsafe(info)
+    refused = _unworkable(info)
+    if dangers and not allow:
+        refused += (*dangers, "if it is safe by other means, set allow_unsafe_redis = true")
+    if refused:
+        raise Misconfigured("this server is refused: " + "; ".join(refused))
+    for danger in dangers:
+        _log.warning("redis_server.unsafe_allowed", reason=danger)
+
+
+def write_trouble(client: redis.Redis) -> str | None:
+    """Return why the server refuses writes at the moment, if it does. Raises `Unavailable`."""
+    with translated():
+        try:
+            client.ping()
+        except redis.ResponseError as error:
+            if cannot_write(error):
+                return str(error)
+            raise
+    return None
+
+
+def _unworkable(info: Info) -> tuple[str, ...]:
+    problems: list[str] = []
+    version = str(info.get("redis_version", "0.0"))
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST:
+        problems.append(f"it is version {version}, and 7.0 is the oldest that has what is needed")
+    mode = info.get("redis_mode") or info.get("server_mode") or "standalone"
+    if mode != "standalone":
+        problems.append(f"it runs in {mode} mode, and one script has to reach all keys: use a single primary")
+    if info.get("role", "master") != "master":
+        problems.append("it is a replica, which cannot be written: use its primary")
+    return tuple(problems)
+
+
+def _unsafe(info: Info) -> tuple[str, ...]:
+    problems: list[str] = []
+    policy = info.get("maxmemory_policy", "unknown")
+    if policy != "noeviction":
+        problems.append(f"maxmemory-policy is {policy}: `CONFIG SET maxmemory-policy noeviction`, and in its file")
+    if info.get("aof_enabled") != 1:
+        problems.append("it has no append-only file: `CONFIG SET appendonly yes`, and in its file")
+    return tuple(problems)

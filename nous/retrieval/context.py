@@ -108,7 +108,6 @@ def block(notes: ContextNotes, *, budget: int = LONGEST) -> str:
 
 
 def facts_told(notes: ContextNotes, *, budget: int = LONGEST) -> list[KnownFact]:
-    """Return the facts that have a note in the block."""
     room = _last_session(notes, budget)[1]
     return [notes.facts[at - 1] for at in _fitting([*_of_facts(notes.facts, notes)], room)[1:]]
 

@@ -39,7 +39,6 @@ class ScopeIndex:
         self._facts = [known.fact for known in knowledge]
 
     def take(self, rows: Iterable[Row]) -> None:
-        """Add rows that the fact index applied meanwhile."""
         self._facts += [row.fact for row in rows if isinstance(row, Learned)]
 
     def words(self, episodes: Sequence[Episode] = ()) -> WordIndex[Place]:

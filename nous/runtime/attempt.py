@@ -19,8 +19,7 @@ from nous.domain.errors import Deferred, Fatal, InTheWay, Misconfigured, NotFoun
 from nous.domain.events import Event
 from nous.jobs.base import BARE, JobNames, job_id
 from nous.pipeline.worker import Handler, Worker, WorkerContext
-from nous.redaction.error_text import redacted
-from nous.redaction.tracebacks import folded, place, said, traced
+from nous.redaction.error_text import folded, place, redacted, said, traced
 
 _MOST_CONFLICTS = 50
 """Conflicts in a row before the delivery is deferred. Each means that another worker has made progress."""
@@ -119,8 +118,8 @@ class LeaseKeeper:
                 self._bus.renew(self._alive(), lease=self._lease)
 
     def _alive(self) -> list[DeliveryRef]:
-        now = time.monotonic()
         with self._lock:
+            now = time.monotonic()
             return [ref for ref, deadline in self._held.values() if now < deadline]
 
 

@@ -14,8 +14,9 @@ import structlog
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.backoff import RetryBackoff
-from nous.bus.accounting import DeliveryStats, Trimming
 from nous.bus.base import Bus, Committed, Priority, Subscription
+from nous.bus.redis.accounting import RedisDeliveryStats
+from nous.bus.redis.streams import RedisTrimming
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt, RemoveFromResummaries, for_today
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import Misconfigured
@@ -64,7 +65,7 @@ class StreamTrimmer(PeriodicTask):
 
     name = "stream_trimmer"
 
-    trimming: Trimming
+    trimming: RedisTrimming
     _: KW_ONLY
     kinds: Collection[type[Event]]
     keep: float
@@ -145,7 +146,7 @@ class Resummarizer(PeriodicTask):
     _: KW_ONLY
     context: WorkerContext
     bus: Bus
-    delivery_stats: DeliveryStats
+    delivery_stats: RedisDeliveryStats
     by: str
     ahead: int
 

@@ -14,12 +14,11 @@ import structlog
 
 from nous.backoff import RetryBackoff
 from nous.bus.base import Priority
-from nous.bus.tombstones import FORGOTTEN, WasForgotten
+from nous.bus.erasure import FORGOTTEN, WasForgotten
 from nous.domain.errors import BadInput, NotFound, NousError, Retryable
-from nous.redaction.error_text import redacted
-from nous.redaction.tracebacks import folded, said, traced
+from nous.redaction.error_text import folded, redacted, said, traced
 from nous.services.publisher import Published
-from nous.store.folder_state import FileRecord, FolderState, WatchedFolder, name_of
+from nous.store.redis.transcripts import FileRecord, RedisFolderState, WatchedFolder, name_of
 from nous.transcript.discovery import below, parts_of_sessions
 
 _DAY = 86400.0  # seconds by which clocks may differ, and up to which age a session has live priority
@@ -155,7 +154,7 @@ class FolderWatcher:
 
     places: Sequence[WatchedFolder]
     _: KW_ONLY
-    watched: FolderState
+    watched: RedisFolderState
     hand_over: PublishFile | None
     rules: WatchRules
     clock: Callable[[], float]

@@ -10,10 +10,11 @@ from uuid import uuid5
 
 from typing_extensions import TypeVar  # typing's own has defaults from Python 3.13 on
 
-from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
+from nous.bus.accounting import EventStatus
 from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
+from nous.bus.erasure import WasForgotten, name_of
+from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
 from nous.bus.redis.erasure import RedisTombstones
-from nous.bus.tombstones import WasForgotten, name_of
 from nous.domain.effects import Effects, released
 from nous.domain.episode import NAMESPACE, Decision
 from nous.domain.errors import BadInput, NotAllowed
@@ -36,8 +37,8 @@ class Producer:
     """Publisher of sessions; *readers* are the consumer groups of uploaded content."""
 
     bus: Bus
-    delivery_stats: DeliveryStats
-    dead: DeadLetterQueue
+    delivery_stats: RedisDeliveryStats
+    dead: RedisDeadLetterQueue
     session_intake: SessionIntake
     _: KW_ONLY
     readers: Sequence[Subscription]

@@ -20,7 +20,7 @@ from nous.transcript.model import Transcript
 from nous.transcript.redact import redact_content, redact_transcript, repeats_of
 
 if TYPE_CHECKING:
-    from nous.services.erasure_targets import Stores
+    from nous.services.erasure import Stores
     from nous.store.redis.erasure import RedisErasure
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from uuid import UUID
 import orjson
 
 from nous.bus.base import Bus, Conflict, Priority
+from nous.bus.erasure import session_name
 from nous.bus.redis.erasure import RedisTombstones
-from nous.bus.tombstones import session_name
 from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import Episode, episode_id
 from nous.domain.errors import BadInput, Retryable

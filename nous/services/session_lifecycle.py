@@ -13,8 +13,9 @@ from uuid import UUID, uuid5
 
 import structlog
 
-from nous.bus.accounting import DeadLetter, DeadLetterQueue, DeliveryStats, EventLocation, EventStatus
+from nous.bus.accounting import DeadLetter, EventLocation, EventStatus
 from nous.bus.base import Bus, Committed, DeadLetterKind, DeliveryRef, Subscription
+from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
 from nous.domain.effects import Effects, SaveSessionState
 from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput, NotFound, NousError, Unavailable, Unreadable
@@ -76,8 +77,8 @@ class SessionRecovery:
 
     context: WorkerContext
     bus: Bus
-    delivery_stats: DeliveryStats
-    dead: DeadLetterQueue
+    delivery_stats: RedisDeliveryStats
+    dead: RedisDeadLetterQueue
     touches: Subscription
     ends: Subscription
     idle: timedelta
@@ -232,7 +233,7 @@ class ChainStep:
 
 
 def follow(
-    event_id: UUID, kind: type[Event], *, workers: Mapping[str, Worker], delivery_stats: DeliveryStats
+    event_id: UUID, kind: type[Event], *, workers: Mapping[str, Worker], delivery_stats: RedisDeliveryStats
 ) -> Iterator[ChainStep]:
     """Yield the steps that *event_id* led to, in order; ids of emitted events derive from it."""
     for worker in workers.values():

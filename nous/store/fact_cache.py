@@ -49,7 +49,6 @@ class FactCache:
     """LRU cache of fact indexes by scope and embedder, shared by the threads of a process."""
 
     def __init__(self, *, scopes: int = 64) -> None:
-        """Cache the last *scopes* scopes, with their vectors."""
         self._most = scopes
         self._lock = Lock()
         self._scopes: OrderedDict[tuple[Scope, str, int], _CachedScope] = OrderedDict()

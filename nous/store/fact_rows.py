@@ -123,12 +123,10 @@ class VectorSlot:
 
     @property
     def offset(self) -> int:
-        """Bytes from the start of the block."""
         return self.slot.index % VECTORS_PER_BLOCK * self.size
 
     @property
     def size(self) -> int:
-        """Bytes of the vector."""
         return self.slot.dim * _FLOAT_BYTES
 
     @property

@@ -97,7 +97,6 @@ def member_name(scope: Scope, id_: str | UUID) -> str:
 
 
 def member_named(name: bytes) -> tuple[Scope, str]:
-    """Parse what `member_name` returned."""
     scope, _, id_ = name.decode().partition(" ")
     return Scope.parse(unquote(scope)), unquote(id_)
 

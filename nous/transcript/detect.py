@@ -11,8 +11,7 @@ from typing import NamedTuple
 from nous.domain.errors import BadInput
 from nous.domain.plug_ins import PlugIns
 from nous.transcript import readers
-from nous.transcript.io.byte_source import ByteSource, is_text
-from nous.transcript.io.lines import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, ReadPosition
+from nous.transcript.io.byte_source import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, ByteSource, ReadPosition, is_text
 from nous.transcript.io.records import BROKEN, records, scan
 from nous.transcript.model import ReadNotes
 from nous.transcript.reader import FormatReader, Sample
@@ -54,8 +53,6 @@ def reader_named(name: str) -> FormatReader:
 
 
 class Sniffed(NamedTuple):
-    """A reader and its confidence, from 0 to 1."""
-
     reader: FormatReader
     confidence: float
 

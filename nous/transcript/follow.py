@@ -14,8 +14,7 @@ from typing import Any, BinaryIO
 from pydantic import TypeAdapter, ValidationError
 
 from nous.transcript.detect import reader_named
-from nous.transcript.io.byte_source import ByteSource, is_packed
-from nous.transcript.io.lines import ReadPosition
+from nous.transcript.io.byte_source import ByteSource, ReadPosition, is_packed
 from nous.transcript.io.records import is_one_a_line
 from nous.transcript.load import located, opened, sniffed
 from nous.transcript.model import Entry, Header, Problem, ReadNotes

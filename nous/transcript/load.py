@@ -14,8 +14,7 @@ import orjson
 from nous.domain.errors import BadInput, NotFound, Unavailable
 from nous.transcript.detect import Sniffed, UnknownFormat, reader_for, reader_named, sample_of
 from nous.transcript.discovery import find_transcript, is_plain_name, safe_session_id
-from nous.transcript.io.byte_source import DAMAGED, ByteSource
-from nous.transcript.io.lines import ReadPosition, lines
+from nous.transcript.io.byte_source import DAMAGED, ByteSource, ReadPosition, lines
 from nous.transcript.model import Kind, ReadNotes, Transcript
 from nous.transcript.parsing.fields import text_at
 from nous.transcript.parsing.turns import RESULT_LIMIT, Finishing, extras

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from nous.transcript.io.lines import Line, ReadPosition, lines
+from nous.transcript.io.byte_source import Line, ReadPosition, lines
 from nous.transcript.io.records import Record, records
 from nous.transcript.model import Kind, ReadNotes
 

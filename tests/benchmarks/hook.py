@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 
 from nous.domain.scope import Scope
 from nous.hosts import hook
-from nous.services.notes_folder import NotesFolder
-from nous.services.workspace import Workspace
+from nous.services.workspace import NotesFolder, Workspace
 
 PAYLOAD = {"session_id": "5f1c-22", "transcript_path": "/t.jsonl", "hook_event_name": "SessionStart"}
 

@@ -8,12 +8,11 @@ from typing import Any
 import redis
 
 from builders import servers
-from nous.bus.accounting import DeadLetterQueue, DeliveryStats, GroupCounters, Trimming
+from nous.bus.accounting import GroupCounters
 from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
-from nous.bus.redis.accounting import RedisDeliveryStats
+from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan, Precondition
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.streams import RedisTrimming
 from nous.domain.effects import Write
@@ -46,9 +45,9 @@ class BusWorld:
     """A bus that refuses all effects that write, its books, and the clock it lives by."""
 
     bus: Bus
-    delivery_stats: DeliveryStats
-    dead: DeadLetterQueue
-    trimming: Trimming
+    delivery_stats: RedisDeliveryStats
+    dead: RedisDeadLetterQueue
+    trimming: RedisTrimming
     clock: Any
     foreign_append: Callable[..., str]
 

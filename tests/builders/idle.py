@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from builders.model_world import ModelWorld, event_of
-from nous.bus.accounting import DeliveryStats
 from nous.bus.base import Bus, Subscription
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.domain.events import SessionEnded, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus
@@ -66,7 +66,7 @@ class IdleWorld(ModelWorld):
     def stage(self, session: str = "s1") -> SessionStatus:
         return self.session_state(session).status
 
-    def finisher(self, bus: Bus | None = None, *, delivery_stats: DeliveryStats | None = None) -> SessionRecovery:
+    def finisher(self, bus: Bus | None = None, *, delivery_stats: RedisDeliveryStats | None = None) -> SessionRecovery:
         return SessionRecovery(
             context=self.context,
             bus=bus or self.bus,

@@ -26,8 +26,7 @@ from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts, LeaseKeeper
 from nous.runtime.maintenance import Resummarizer, outdated
-from nous.runtime.sweeper import Sweeper
-from nous.runtime.worker_process import Dispatcher
+from nous.runtime.worker_process import Dispatcher, Sweeper
 from nous.settings.model import LlmSettings
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import StoredTranscripts

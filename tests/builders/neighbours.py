@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from nous.app.container import Container
 from nous.app.services import eraser, producer_of
 from nous.bus.base import Priority
-from nous.bus.tombstones import Tombstone, form_name, session_name
+from nous.bus.erasure import Tombstone, form_name, session_name
 from nous.cli.facts import candidate, teach
 from nous.domain.episode import NAMESPACE, Decision, Tokens, episode_id
 from nous.domain.errors import BadInput
@@ -23,8 +23,7 @@ from nous.knowledge.candidate_filter import mark_of
 from nous.knowledge.normalize import exact_form
 from nous.llm.base import Question, Reply
 from nous.runtime.attempt import execute
-from nous.services.erasure import ErasureReceipt
-from nous.services.erasure_targets import EraseScope
+from nous.services.erasure import EraseScope, ErasureReceipt
 from nous.services.session_intake import SessionMetadata
 
 SESSION = "s"

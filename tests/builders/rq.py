@@ -15,9 +15,8 @@ from rq.worker import BaseWorker
 from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.domain.events import SessionEnded
 from nous.jobs.base import JobSpec, QueueKind
-from nous.jobs.rq.bookkeeping import JobBookkeeper
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.pool_worker import PoolWorker
+from nous.jobs.rq.pool_worker import JobBookkeeper, PoolWorker
 from nous.jobs.rq.queue import queue_named
 
 

@@ -14,7 +14,8 @@ Answer = str | Reply | Exception
 class ScriptedModel:
     """Model with fixed answers; *answers* maps questions to answers, or lists them in order.
 
-    An exception among them is raised; facts in a text are quoted by `careful`. `questions` holds the questions asked, in order. Thread-safe.
+    An exception among them is raised; facts in a text are quoted by `careful`. `questions` holds the questions asked,
+    in order. Thread-safe.
     """
 
     def __init__(self, answers: Callable[[Question], Answer] | Iterable[Answer], *, id: str = "scripted:model") -> None:  # noqa: A002 (as the port calls it)

@@ -13,10 +13,9 @@ from nous.domain.effects import Effects, Write
 from nous.domain.events import DecisionRecorded
 from nous.store.keys import StoreKeys
 from nous.store.redis.decisions import RedisDecisions
-from nous.store.redis.episodes import RedisEpisodes
+from nous.store.redis.episodes import RedisAnchoredSummaries, RedisEpisodes, RedisSessionStates
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
-from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
 from nous.store.redis.transcripts import RedisUploads
 from nous.store.transcript_source import upload_of
 

@@ -17,9 +17,8 @@ from nous.domain.scope import Scope
 from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepReport, WatchRules
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionIntake, SessionMetadata
-from nous.store.folder_state import FileRecord, WatchedFolder
 from nous.store.keys import StoreKeys
-from nous.store.redis.transcripts import RedisFolderState
+from nous.store.redis.transcripts import FileRecord, RedisFolderState, WatchedFolder
 
 READER = Subscription("episode-summarizer", SessionEnded)
 HOUR, DAY = 3600, 86400

@@ -12,10 +12,9 @@ from redis.connection import UnixDomainSocketConnection
 from redis.retry import Retry
 
 from nous.bus.base import Priority, Subscription
-from nous.bus.redis.accounting import RedisDeliveryStats
+from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.domain.effects import Effects
 from nous.domain.events import SessionEnded

@@ -13,10 +13,9 @@ from builders.episodes import episode
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, Delivery, Priority, Subscription
 from nous.bus.erasure import ErasureTarget
-from nous.bus.redis.accounting import RedisDeliveryStats
+from nous.bus.redis.accounting import RedisDeadLetterQueue, RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from nous.transcript import Entry, Kind, Transcript, read_transcript
 from nous.transcript.follow import ResumePoint, follow
-from nous.transcript.io.lines import ReadPosition
+from nous.transcript.io.byte_source import ReadPosition
 from nous.transcript.io.records import records
 from nous.transcript.model import ReadNotes
 from nous.transcript.parsing.turns import EXTRAS

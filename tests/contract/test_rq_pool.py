@@ -15,8 +15,7 @@ from rq.suspension import resume, suspend
 from structlog.testing import capture_logs
 
 from nous.jobs.base import QueueKind
-from nous.jobs.rq.queue import RqJobs, queue_named
-from nous.jobs.rq.worker_stats import queues_of, workers_seen
+from nous.jobs.rq.queue import RqJobs, queue_named, queues_of, workers_seen
 
 
 def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(

@@ -1,5 +1,6 @@
 """Contract of the session-state store, on fakeredis and on a real server."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid5
@@ -10,11 +11,18 @@ from builders.episodes import HOME, NOON, WORK
 from builders.stores import KEYS, WholeStore
 
 from nous.bus.base import Conflict
+from nous.bus.erasure import Tombstone, session_name
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
-from nous.bus.tombstones import Tombstone, session_name
-from nous.domain.effects import Effects, ExpectSessionState, SaveSessionState
-from nous.domain.episode import NAMESPACE
+from nous.domain.anchored_summary import AnchoredSummary, StoredAnchoredSummary
+from nous.domain.effects import (
+    Effects,
+    ExpectAnchoredSummary,
+    ExpectSessionState,
+    SaveAnchoredSummary,
+    SaveSessionState,
+)
+from nous.domain.episode import NAMESPACE, Tier, Tokens
 from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.domain.session_state import Abandonment, SessionState, SessionStatus, Touch, TranscriptReference, closed
@@ -169,3 +177,74 @@ def test_a_session_that_is_being_forgotten_is_not_closed(client: redis.Redis) ->
 
     assert isinstance(store.bus.apply(effects), Conflict)
     assert not client.exists("t:events:session_ended")
+
+
+ODD = "a/b: 100% 日本"
+
+
+def save_anchor(
+    store: WholeStore, anchor: StoredAnchoredSummary, *, replaces: StoredAnchoredSummary | None = None
+) -> bool:
+    """Whether it was stored."""
+    return store.write(SaveAnchoredSummary(anchor=anchor, replaces=replaces.event_id if replaces else None))
+
+
+def saved(
+    store: WholeStore, scope: Scope = HOME, *, agent: str = "a1", session: str = "s1"
+) -> StoredAnchoredSummary | None:
+    return store.anchored_summary(scope, agent_id=agent, session_id=session)
+
+
+def anchor(iteration: int = 1, **fields: Any) -> StoredAnchoredSummary:
+    known: dict[str, Any] = {
+        "scope": HOME,
+        "agent_id": "a1",
+        "session_id": "s1",
+        "summary": AnchoredSummary.of({"intent": "- Größe 🌍", "earlier": "- once"}, iteration=iteration),
+        "digest": "ab" * 32,
+        "entries": 4,
+        "bytes": 100,
+        "event_id": uuid5(NAMESPACE, f"event {iteration}"),
+        "at": NOON,
+        "tier": Tier.LLM,
+        "tokens": Tokens(10, 2),
+    }
+    return StoredAnchoredSummary(**{**known, **fields})
+
+
+def test_there_is_one_for_each_agent_and_session_replaced_in_place(store: WholeStore) -> None:
+    save_anchor(store, anchor())
+    save_anchor(store, anchor(agent_id=ODD))
+    save_anchor(store, anchor(session_id=ODD))
+
+    assert save_anchor(store, anchor(2), replaces=anchor())
+    assert saved(store) == anchor(2)
+    assert saved(store, agent=ODD) == anchor(agent_id=ODD)
+    assert saved(store, session=ODD) == anchor(session_id=ODD)
+
+
+def test_one_that_was_replaced_meanwhile_is_not_replaced_again(store: WholeStore) -> None:
+    save_anchor(store, anchor())
+    save_anchor(store, anchor(2), replaces=anchor())
+
+    assert not save_anchor(store, anchor(3), replaces=anchor())
+    assert not save_anchor(store, anchor(3))
+    assert saved(store) == anchor(2)
+
+
+def test_one_of_another_schema_version_is_refused_and_not_misread(redis_client: redis.Redis) -> None:
+    store = WholeStore(redis_client, prefix="t")
+    save_anchor(store, replace(anchor(), summary=AnchoredSummary(schema_version=2)))
+
+    with pytest.raises(Misconfigured, match="another release"):
+        saved(store)
+
+
+def test_nothing_new_holds_while_the_summary_is_there_that_was_seen(store: WholeStore) -> None:
+    seen = ExpectAnchoredSummary(scope=HOME, agent_id="a1", session_id="s1", event_id=anchor().event_id)
+    assert not store.write(seen)
+    save_anchor(store, anchor())
+
+    assert store.write(seen)
+    assert not store.write(replace(seen, event_id=None))
+    assert saved(store) == anchor()

@@ -2,23 +2,36 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid5
 
+import orjson
 import pytest
 import redis
 from builders.command_line import Nous
 from builders.keyspace import keys_with
-from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, told
+from builders.model_server import Request
+from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, running, told
 
 from nous.app.container import Container, build
-from nous.app.services import eraser
+from nous.app.services import erasable_stores, eraser
 from nous.bus.base import Conflict, Priority
-from nous.domain.episode import episode_id
+from nous.domain.effects import Effects
+from nous.domain.episode import CandidateFact, episode_id
 from nous.domain.errors import Unavailable
+from nous.domain.fact import Row, Source
+from nous.domain.scope import CacheSubject
+from nous.knowledge.erase import Erased
 from nous.knowledge.normalize import exact_form
-from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession
+from nous.knowledge.verdict import Rulings, UncertainFact
+from nous.pipeline.fact_learner import FactLearner
+from nous.services.erasure import EraseFact, Eraser, EraseScope, EraseSession, ErasureRequest
+from nous.store.keys import StoreKeys
+from nous.store.redis.erasure import RedisErasure
 
 OWN = "The plantedanswer codeword opens the vault."
 STRIDE = int(os.environ.get("FORGET_STRIDE", "17"))
@@ -167,3 +180,102 @@ def test_the_command_asks_first_and_prints_a_receipt_without_content(town: Town,
     refused, let_in = nous(*publish), nous(*publish, "--again")
     assert (refused.exit_code, let_in.exit_code) == (3, 0)
     assert f"session {SECRET} of scope {HERE} was forgotten on" in refused.stderr
+
+
+QUOTED = "The vault of the billing service opens with the passphrase zebrasecret kept upstairs"
+NEAR = "The vault of the billing service opens with the passphrase kept upstairs in a box"
+
+
+def quoting(_: Request) -> str:
+    """A ruling that tells what a fact of another session says."""
+    reason = "The known one names zebrasecret as the passphrase."
+    return orjson.dumps({"pairs": [{"new": 1, "known": 1, "reason": reason, "relation": "different"}]}).decode()
+
+
+@pytest.fixture
+def quoting_town(directory: Path) -> Iterator[Town]:
+    with running(directory, quoting) as quoting_town:
+        yield quoting_town
+
+
+def source_of(session: str) -> Source:
+    episode = episode_id(HERE, session)
+    return Source(
+        episode_id=episode, event_id=uuid5(episode, "e"), session_id=session, turns=(), said_at=datetime.now(UTC)
+    )
+
+
+def teach(quoting_town: Town, session: str, text: str) -> Sequence[UUID]:
+    """The facts that say so now."""
+    lesson = FactLearner(quoting_town.container.context).ingest(
+        [CandidateFact(text=text)], scope=HERE, source=source_of(session)
+    )
+    if lesson.append.rows:
+        quoting_town.container.bus.apply(Effects(writes=(lesson.append,)))
+    return [fact_decision.fact.id for fact_decision in lesson.fact_decisions]
+
+
+def erasure_of(what: str, quoted: UUID) -> ErasureRequest:
+    """The erasure of the session "one", or of the fact that it has taught."""
+    return EraseSession(scope=HERE, name="one") if what == "session" else EraseFact(scope=HERE, id=quoted)
+
+
+@pytest.mark.parametrize("what", ["session", "fact"])
+def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(quoting_town: Town, what: str) -> None:
+    [quoted] = teach(quoting_town, "one", QUOTED)
+    teach(quoting_town, "two", NEAR)
+    assert any(":answer:" in key for key in keys_with(quoting_town.client, "zebrasecret"))
+
+    receipt = eraser(quoting_town.container).erase(erasure_of(what, quoted))
+
+    assert receipt.removed["pinned answers"] == 1
+    assert keys_with(quoting_town.client, "zebrasecret") == {}
+
+
+@pytest.mark.parametrize("what", ["session", "fact"])
+def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_is_not_kept(
+    quoting_town: Town, what: str
+) -> None:
+    [quoted] = teach(quoting_town, "one", QUOTED)
+    act = erasure_of(what, quoted)
+    context = quoting_town.container.context
+    assert context.adjudicator
+
+    class HeldUp:
+        """Has read the log, and asks only once that is forgotten."""
+
+        def adjudicate(self, facts: Sequence[UncertainFact], *, matter: CacheSubject) -> Rulings:
+            eraser(quoting_town.container).erase(act)
+            return adjudicator.adjudicate(facts, matter=matter)
+
+    adjudicator = context.adjudicator
+    FactLearner(replace(context, adjudicator=HeldUp())).ingest(
+        [CandidateFact(text=NEAR)], scope=HERE, source=source_of("two")
+    )
+
+    assert keys_with(quoting_town.client, "zebrasecret") == {}
+
+
+def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_back(quoting_town: Town) -> None:
+    [fact] = teach(quoting_town, "one", SHARED)
+    stores = erasable_stores(quoting_town.container)
+
+    class Disturbed(RedisErasure):
+        """Somebody says the fact in other words just before the log is written anew."""
+
+        def rewrite(self, scope: Any, rewrite: Any) -> Erased:
+            if not said:
+                said.extend(teach(quoting_town, "two", SAID_BY_OTHER))
+            return super().rewrite(scope, rewrite)
+
+    said: list[UUID] = []
+    disturbed = replace(stores, store=Disturbed(quoting_town.client, StoreKeys(quoting_town.settings.prefix)))
+
+    Eraser(disturbed, clock=quoting_town.container.context.clock, on_rewritten=lambda _: None).erase(
+        EraseFact(scope=HERE, id=fact)
+    )
+
+    assert said == [fact]
+    assert teach(quoting_town, "three", SAID_BY_OTHER) == []
+    rows: Sequence[Row] = quoting_town.container.context.facts.read(HERE).rows
+    assert rows == ()

@@ -23,8 +23,7 @@ from nous.domain.episode import CandidateFact, Trust
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.knowledge.decision import fact_id
-from nous.mcp.notes import LONGEST
-from nous.mcp.server import build
+from nous.mcp.server import LONGEST, build
 from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded
 from nous.services.memory import known_facts

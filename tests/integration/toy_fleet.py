@@ -17,7 +17,7 @@ from nous.app.container import build
 from nous.app.worker_process import worker_process
 from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
-from nous.jobs.rq.quarantine_worker import run_quarantine
+from nous.jobs.rq.pool_worker import run_quarantine
 from nous.pipeline.worker import Worker, WorkerContext
 from nous.runtime.worker_process import QuarantineStarter
 from nous.settings.model import Settings, WorkerSettings

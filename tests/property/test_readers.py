@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from nous.domain.errors import BadInput
 from nous.samples import bundled_sessions
 from nous.transcript import Kind, Transcript, group_into_turns, known_readers, read_transcript
-from nous.transcript.io.byte_source import is_packed
-from nous.transcript.io.lines import ReadPosition
+from nous.transcript.io.byte_source import ReadPosition, is_packed
 from nous.transcript.io.records import records
 from nous.transcript.model import ReadNotes
 from nous.transcript.parsing.values import cut

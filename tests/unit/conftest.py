@@ -20,8 +20,7 @@ from nous.domain.events import Event, SessionEnded
 from nous.jobs.base import QueueKind
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts, LeaseKeeper
-from nous.runtime.sweeper import Sweeper
-from nous.runtime.worker_process import Dispatcher
+from nous.runtime.worker_process import Dispatcher, Sweeper
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)

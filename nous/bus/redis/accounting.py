@@ -1,22 +1,27 @@
-"""Read nous' counters of a consumer group, its backlog, and the status of an event in it."""
+"""Read counters, backlogs and events in Redis; write, redrive and drop dead letters."""
 
-from collections.abc import Iterable, Sequence
-from itertools import starmap
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import chain, starmap
 from typing import Any
 from uuid import UUID
 
-from nous.bus.accounting import Backlog, EventLocation, EventStatus, GroupCounters
-from nous.bus.base import DeliveryRef, Priority, Subscription
-from nous.bus.dead_letter import accepted_at, event_of, order, read_letter
-from nous.bus.delivery_state import DeliveryState
+from nous.bus.accounting import Backlog, DeadLetter, EventLocation, EventStatus, GroupCounters
+from nous.bus.base import DeadLetterKind, DeliveryRef, Priority, Subscription
+from nous.bus.dead_letter import accepted_at, announcement, dropped, event_of, fields_of, order, read_letter
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState
+from nous.bus.redis.keys import CONSUMER
 from nous.bus.redis.streams import RedisPart, entries, peek, whole_entries
-from nous.domain.events import Event
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.event_codec import encode
+from nous.domain.events import Event, JobDeadLettered
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 
 
 class RedisDeliveryStats(RedisPart):
-    """`DeliveryStats` over the keys of `RedisBus`."""
+    """Counters, backlogs and events in the keys of `RedisBus`."""
 
     def counters(self, subscription: Subscription) -> GroupCounters:
         with translated(), self._client.pipeline(transaction=True) as pipe:
@@ -46,6 +51,7 @@ class RedisDeliveryStats(RedisPart):
         return [self._backlog(subscription, priority) for priority in Priority]
 
     def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
+        """Return the location; UNKNOWN for an event that was not published, or too long ago."""
         with translated():
             place = self._client.get(self._keys.marker(event_id))
         if place is None:  # a user who may only publish can learn this, but has no access to the rest
@@ -60,10 +66,12 @@ class RedisDeliveryStats(RedisPart):
         return found
 
     def event(self, ref: DeliveryRef) -> Event | None:
+        """Return the event at *ref*, also if dead or done; None if it is gone or unreadable."""
         stream = self._keys.stream(ref.subscription.kind.type, ref.priority)
         return event_of(peek(self._client, stream, ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
+        """Return the ids of a session's events, oldest first. Reads the stream of *kind* whole."""
         may_be_escaped = not (session_id.isascii() and session_id.isalnum())
         found = (
             event_of(raw, DeliveryRef(Subscription("", kind), priority, entry))
@@ -145,3 +153,117 @@ class RedisDeliveryStats(RedisPart):
         with translated():
             groups: Iterable[dict[str, Any]] = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
         return next((each for each in groups if each["name"] == group.encode()), {})
+
+
+LOST = "its entry was deleted from the stream while it was pending"
+
+
+class RedisDeadLettering(RedisPart):
+    def dead_letter(
+        self,
+        ref: DeliveryRef,
+        *,
+        progress: DeliveryState | None,
+        reason: str,
+        grave: DeadLetterKind = DeadLetterKind.DEAD,
+        attempt_failure: AttemptFailure | None = None,
+        traceback: str = "",
+    ) -> bool:
+        event = event_of(peek(self._client, self._stream(ref), ref.entry), ref)
+        failure = attempt_failure.encode() if attempt_failure else ""
+        return self._dead_letter(ref, event, reason, grave, progress=progress, failure=failure, traceback=traceback)
+
+    def _dead_letter(
+        self,
+        ref: DeliveryRef,
+        event: Event | None,
+        reason: str,
+        grave: DeadLetterKind,
+        *,
+        progress: DeliveryState | None = None,
+        failure: str = "",
+        traceback: str = "",
+    ) -> bool:
+        letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
+        told = None
+        if grave is DeadLetterKind.DEAD:
+            why, now = str(letter["reason"]), datetime.now(UTC)
+            told = announcement(ref, event=event, reason=why, progress=progress, at=now)
+        state = progress.encode() if progress else ""
+        delivery = (ref.subscription.group, ref.entry, ref.name, state, grave.value, failure)
+        fields = (encode(told) if told else b"", *chain.from_iterable(letter.items()))
+        deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)
+        keys = (self._stream(ref), *self._keys.of_group(ref.subscription.group), self._keys.letters, deaths)
+        return bool(self._run("dead_letter", keys, (*delivery, *fields)))
+
+    def _stream(self, ref: DeliveryRef) -> str:
+        return self._keys.stream(ref.subscription.kind.type, ref.priority)
+
+
+_ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
+
+
+class RedisDeadLetterQueue(RedisPart):
+    """Dead letters of `RedisBus`, kept until they are redriven or dropped."""
+
+    def letters(self) -> Sequence[DeadLetter]:
+        """Return all dead letters, oldest first."""
+        return sorted(self.each(), key=lambda letter: letter.at)
+
+    def each(self) -> Iterator[DeadLetter]:
+        """Yield the dead letters in the order in which they were written, one at a time.
+
+        Some may be redriven or dropped meanwhile. Those written meanwhile are not yielded, so a loop that redrives each
+        one retries none twice.
+        """
+        with translated():
+            newest: list[tuple[bytes, Any]] = self._client.xrevrange(self._keys.letters, count=1)
+        last = newest[0][0] if newest else b"0-0"
+        return starmap(read_letter, whole_entries(self._client, self._keys.letters, last=last.decode()))
+
+    def count(self) -> int:
+        with translated():
+            return int(self._client.xlen(self._keys.letters))
+
+    def payload(self, letter: DeadLetter) -> bytes | int | None:
+        """Return the event as its stream holds it; its size if too large, None if it is gone."""
+        return peek(self._client, self._keys.stream(letter.kind, letter.priority), letter.entry)
+
+    def find(self, letter_id: str) -> DeadLetter:
+        """Return the dead letter with that id. Raises `NotFound` if there is none."""
+        if not _ID.fullmatch(letter_id):
+            raise BadInput(f"{letter_id[:80]!r} is not the id of a dead letter: `nous dead-letters list` shows them")
+        with translated():
+            found = self._client.xrange(self._keys.letters, letter_id, letter_id)
+        if not found:
+            raise NotFound(f"there is no dead letter {letter_id}: `nous dead-letters list` shows those there are")
+        return read_letter(*found[0])
+
+    def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
+        """Make the delivery pending again, without its errors; false if that was done before.
+
+        Its attempts are counted on from where they were. Raises `NotFound` if the event is no longer in its stream.
+        """
+        group = subscription.group
+        keys = (self._keys.stream(letter.kind, letter.priority), *self._keys.of_group(group), self._keys.letters)
+        delivery = (group, CONSUMER, letter.entry, f"{letter.priority}/{letter.entry}")
+        state = DeliveryState.redriven(letter.attempts).encode()
+        redriven = AttemptFailure(fate=AttemptOutcome.REDRIVEN, attempt=letter.attempts).encode()
+        made_pending = self._run("redrive", keys, (*delivery, letter.id, letter.letter_kind.value, state, redriven))
+        if made_pending < 0:
+            raise NotFound(
+                f"the event of dead letter {letter.id} is no longer in its stream: it cannot be redriven, only dropped"
+            )
+        return bool(made_pending)
+
+    def drop(self, letter: DeadLetter) -> bool:
+        """Delete the dead letter; false if it was redriven or dropped before.
+
+        The delivery stays counted as dead or parked. For a while its event is reported as skipped.
+        """
+        if letter.event_id is None:
+            skipped, reason = "", ""
+        else:
+            skipped, reason = self._keys.skipped(letter.group, letter.event_id), dropped(letter)
+        keys = (self._keys.letters, skipped)
+        return bool(self._run("delete_dead_letter", keys, (letter.id, reason, self._marker_ttl)))

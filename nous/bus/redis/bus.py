@@ -27,13 +27,12 @@ from nous.bus.base import (
 )
 from nous.bus.dead_letter import accepted_at
 from nous.bus.delivery_state import AttemptFailure, DeliveryState
+from nous.bus.erasure import FORGOTTEN, name_of, refusal, texts_told_by, told_by
 from nous.bus.redis import commit
-from nous.bus.redis.blocking import wait_for, wait_for_disk, wait_for_entry, wait_for_write
+from nous.bus.redis.accounting import LOST, RedisDeadLettering
 from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
-from nous.bus.redis.dead_letters import LOST, RedisDeadLettering
 from nous.bus.redis.keys import CONSUMER, BusKeys
-from nous.bus.redis.streams import WEEK, ConsumerGroups
-from nous.bus.tombstones import FORGOTTEN, name_of, refusal, texts_told_by, told_by
+from nous.bus.redis.streams import WEEK, ConsumerGroups, wait_for, wait_for_disk, wait_for_entry, wait_for_write
 from nous.domain.effects import Effects, Write
 from nous.domain.errors import BadInput, Unavailable
 from nous.domain.event_codec import LARGEST, UnknownEvent, decode, encode, too_large

@@ -79,7 +79,6 @@ def encode(
 
 
 def verdict_of(reply: str) -> Verdict:
-    """Parse the reply of the script."""
     match reply.partition(": "):
         case ("committed", _, _):
             return Committed()

@@ -19,10 +19,9 @@ import redis
 
 from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at
-from nous.bus.erasure import EntryHead, ErasableEntry, ErasureMatches, ErasureTarget, amended, said
+from nous.bus.erasure import EntryHead, ErasableEntry, ErasureMatches, ErasureTarget, Tombstone, amended, mark_in, said
 from nous.bus.redis import streams as pages
 from nous.bus.redis.streams import RedisPart
-from nous.bus.tombstones import Tombstone, mark_in
 from nous.domain.errors import Retryable
 from nous.domain.event_codec import is_of_none
 from nous.domain.events import EpisodeSummarized, Event, kinds
@@ -223,10 +222,9 @@ def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 class RedisTombstones(RedisPart):
-    """Tombstones per scope, by a name from `nous.bus.tombstones`. They do not expire."""
+    """Tombstones per scope, by a name from `nous.bus.erasure`. They do not expire."""
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
-        """Store *tombstone* under each of *names*, replacing what is there."""
         raw = encode(tombstone)
         with translated(), self._client.pipeline() as pipe:
             for name in names:

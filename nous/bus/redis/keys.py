@@ -15,8 +15,6 @@ _STREAM_OF_PRIORITY = {Priority.LIVE: "events", Priority.BULK: "bulk"}
 
 @dataclass(frozen=True, slots=True)
 class BusKeys:
-    """Names of the bus's keys under a prefix."""
-
     prefix: str = "nous"
 
     def stream(self, type_: str, priority: Priority) -> str:

@@ -1,11 +1,13 @@
-"""Read Redis Streams by page, create missing consumer groups, trim old consumed entries.
+"""Read Redis Streams by page, create missing consumer groups, trim old entries, wait.
 
 Streams are read with plain commands, for users who may only read. A group starts at id 0, so it gets all events that
 are not trimmed yet, however late it is created. Clients must not decode responses.
 """
 
+import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 import redis
@@ -13,9 +15,10 @@ import redis
 from nous.bus.base import Priority, Subscription
 from nous.bus.dead_letter import order
 from nous.bus.redis.keys import BusKeys
+from nous.domain.errors import Fatal, Misconfigured, Unavailable
 from nous.domain.event_codec import LARGEST
 from nous.domain.events import Event
-from nous.redis_support.errors import translated
+from nous.redis_support.errors import reason_of, translated
 from nous.redis_support.scripts import Scripts
 
 WEEK = 7 * 24 * 3600
@@ -51,7 +54,6 @@ class RedisPart:
 
 
 def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the id and the event of every entry of *stream*."""
     yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in whole_entries(client, stream))
 
 
@@ -88,7 +90,6 @@ class ConsumerGroups:
         self._known: set[tuple[str, str]] = set()
 
     def ensure_subscribers(self, stream: str, kind: type[Event]) -> None:
-        """Create every group that consumes events of *kind*."""
         for subscription in self._subscriptions:
             if subscription.kind.type == kind.type:
                 self.ensure(stream, subscription.group)
@@ -121,9 +122,15 @@ _TRIMMED_AT_ONCE = 100  # entries examined per script call: the server serves no
 
 
 class RedisTrimming(RedisPart):
-    """`Trimming` over the keys of `RedisBus`; groups of *subscriptions* are created first."""
+    """Removes old events from streams; groups of *subscriptions* are created first."""
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
+        """Remove events that a stream accepted more than *keep* seconds ago, oldest first.
+
+        Yields the number of removed events per page. An event stays while a group has not read it, has it pending, or a
+        dead letter refers to it, since redriving needs it. The last event that a group has read stays as well. The
+        iterator may be left between two pages; the next call continues.
+        """
         stream = self._keys.stream(kind.type, priority)
         with translated():
             if not self._client.exists(stream):
@@ -149,3 +156,98 @@ class RedisTrimming(RedisPart):
             if (letter.get(b"kind"), letter.get(b"lane")) == of_stream:
                 about.add(letter.get(b"entry", b"").decode())
         return last.decode(), sorted(about, key=order)
+
+
+_DISK_MS = 5000
+_POLL_INTERVAL = 0.02
+"""Seconds between two polls: the server gives no notice when a key disappears or its time is over."""
+
+_GRACE = 5.0  # extra seconds that a server may take to report that a blocking read has timed out
+
+_LONGEST = 25.0
+"""Maximum seconds that a commit waits for an erasure.
+
+It is longer than the TTL of a key that is no longer renewed (see `RedisLogs.hold`).
+"""
+
+_PUT_OFF = 2.5  # seconds; a little more than a server that syncs once a second may defer a write
+_LOST = "the server has lost what it had taken; publish it again"
+
+
+def wait_for_write(client: Any, keys: Sequence[str]) -> None:
+    """Wait until the server has written *keys* to its AOF, so that its crash cannot lose them.
+
+    It nearly always has when it answers. But a server that syncs its AOF once a second writes nothing while a sync
+    runs, for up to two seconds, and answers all the same (`flushAppendOnlyFile` in Redis' aof.c). One that crashed
+    meanwhile may have a successor with nothing left to write: so each poll looks for *keys*, in the same pipeline.
+
+    Raises `Unavailable` if it did not answer, lost them, or cannot write to its disk; publishing again is safe.
+    """
+    until = time.monotonic() + _PUT_OFF
+    for pause in chain((0.001, 0.002, 0.005), repeat(_POLL_INTERVAL)):
+        try:
+            # Everything before this command is written by now, or deferred: then it is in the buffer.
+            with translated(), client.pipeline(transaction=False) as pipe:
+                pipe.info("persistence")
+                pipe.exists(*keys)
+                known, found = pipe.execute()
+        except Fatal:  # INFO is forbidden or unsupported: the server's reply to the write has to do
+            return
+        if found < len(keys):
+            raise Unavailable(_LOST)
+        unwritten = known.get("aof_buffer_length", 0)
+        if unwritten and known.get("aof_last_write_status", "ok") != "ok":
+            raise Unavailable("Redis cannot write to its disk what it took: make room there, then publish it again")
+        if not unwritten or time.monotonic() > until:
+            return
+        time.sleep(pause)  # the server gives no notice when it has written
+
+
+def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
+    """Wait until everything written so far, *keys* included, is on the server's disk (WAITAOF).
+
+    *keys* live for *ttl* seconds from now. WAITAOF covers the writes of its own connection, and nothing if that is new.
+    So their TTL is set again first, which the server logs even if it is the same. Raises `Misconfigured` if the server
+    cannot report what is on its disk. Raises `Unavailable` if it has lost one of *keys*, or did not confirm in time;
+    publishing again is safe.
+    """
+    with translated(), client.pipeline(transaction=False) as pipe:
+        for key in keys:
+            pipe.expire(key, ttl)
+        pipe.execute_command("WAITAOF", 1, 0, _DISK_MS)
+        *are_there, confirmed = pipe.execute(raise_on_error=False)
+        for refusal in (each for each in are_there if isinstance(each, Exception)):
+            raise refusal
+    if isinstance(confirmed, redis.ResponseError):
+        raise Misconfigured(f"durable publishing needs Redis 7.2 or later with an AOF: {reason_of(confirmed)}")
+    if not all(are_there):
+        raise Unavailable(_LOST)
+    if not confirmed[0]:
+        raise Unavailable(f"the disk did not confirm within {_DISK_MS} ms; publish again to have it confirmed")
+
+
+def wait_for_entry(client: Any, read_up_to: Mapping[str, bytes], *, seconds: float) -> None:
+    """Wait until a stream may have entries after those in *read_up_to*, for at most *seconds*.
+
+    *read_up_to* maps each stream to the last entry read. The server signals a new entry by sending it, and it may be of
+    any size. So the reply stays unread, and the connection is closed.
+    """
+    pool = client.connection_pool
+    connection = pool.get_connection()
+    try:
+        block = max(int(seconds * 1000), 1)
+        connection.send_command("XREAD", "COUNT", 1, "BLOCK", block, "STREAMS", *read_up_to, *read_up_to.values())
+        connection.can_read(timeout=seconds + _GRACE)
+    except (redis.ConnectionError, redis.TimeoutError):
+        pass  # there may be something: the read that follows reports the error
+    finally:
+        connection.disconnect()
+        pool.release(connection)
+
+
+def wait_for(keys: Sequence[str], client: Any, *, longest: float = _LONGEST) -> None:
+    """Wait until none of *keys* exists, for at most *longest* seconds."""
+    until = time.monotonic() + longest
+    with translated():
+        while keys and client.exists(*keys) and time.monotonic() < until:
+            time.sleep(_POLL_INTERVAL)

@@ -1,20 +1,6 @@
 """Define the host Claude Code."""
 
-from nous.hosts.base import MOMENTS, EventKind, Host, HostEvent, Json, additional_context, main_agents, stdio_server
-
-_REASONS = {"clear": "clear", "resume": "resume", "logout": "logout", "prompt_input_exit": "exit"}
-
-
-def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
-    """Return the event of a payload; None for one of a sub-agent."""
-    return main_agents(kind, payload, reasons=_REASONS)
-
-
-def entry(command: str, kind: EventKind) -> Json:
-    """Return the settings of a hook. Timeouts are in seconds; the default is short at the end."""
-    del kind
-    return {"hooks": [{"type": "command", "command": command, "timeout": 10}]}
-
+from nous.hosts.base import MOMENTS, Host, additional_context, stdio_server
 
 HOST = Host(
     name="claude-code",
@@ -25,8 +11,8 @@ HOST = Host(
     settings="settings.json",
     project_settings=".claude/settings.local.json",
     hooks=MOMENTS,
-    event_of=event_of,
-    entry=entry,
+    # Timeouts are in seconds; the default is short at the end.
+    entry=lambda command, _: {"hooks": [{"type": "command", "command": command, "timeout": 10}]},
     notes=additional_context,
     sessions="projects",
     mcp_settings="../.claude.json",

@@ -2,12 +2,7 @@
 
 from typing import cast
 
-from nous.hosts.base import MOMENTS, EventKind, Host, HostEvent, Json, additional_context, main_agents
-
-
-def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
-    """Return the event of a payload; None for one of a sub-agent."""
-    return main_agents(kind, payload, reasons={})
+from nous.hosts.base import MOMENTS, EventKind, Host, Json, additional_context
 
 
 def entry(command: str, kind: EventKind) -> Json:
@@ -32,7 +27,6 @@ HOST = Host(
     settings="hooks.json",
     project_settings=".codex/hooks.json",
     hooks=MOMENTS,
-    event_of=event_of,
     entry=entry,
     notes=additional_context,
     sessions="sessions",

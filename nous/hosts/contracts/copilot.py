@@ -14,26 +14,13 @@ from nous.hosts.base import (
     text_of,
 )
 
-_REASONS = {"complete": "exit", "user_exit": "exit", "error": "error"}
-
 
 def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
     """Return the event of a payload. That of a start or end names no transcript, but a session."""
-    event, session = main_agents(kind, payload, reasons=_REASONS), text_of(payload, "session_id")
+    event, session = main_agents(kind, payload), text_of(payload, "session_id")
     if event is None or event.transcript or session is None or "/" in session:
         return event
     return replace(event, transcript=str(HOST.folder / HOST.sessions / session / "events.jsonl"))
-
-
-def entry(command: str, kind: EventKind) -> Json:
-    """Return the settings of a hook. Timeouts are in seconds."""
-    del kind
-    return {"type": "command", "bash": command, "timeoutSec": 10}
-
-
-def notes(text: str) -> Json:
-    """Return notes in both forms: releases of Copilot differ in which one they read."""
-    return {"additionalContext": text, **additional_context(text)}
 
 
 HOST = Host(
@@ -47,8 +34,10 @@ HOST = Host(
     new_settings={"version": 1},
     hooks=MOMENTS,
     event_of=event_of,
-    entry=entry,
-    notes=notes,
+    # Timeouts are in seconds.
+    entry=lambda command, _: {"type": "command", "bash": command, "timeoutSec": 10},
+    # Releases differ in which of both forms they read.
+    notes=lambda text: {"additionalContext": text, **additional_context(text)},
     sessions="session-state",
     mcp_settings="mcp-config.json",
     project_mcp_settings=".mcp.json",

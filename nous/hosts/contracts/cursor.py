@@ -1,25 +1,6 @@
 """Define the host Cursor."""
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, main_agents
-
-_REASONS = {"completed": "exit", "user_close": "exit", "window_close": "exit", "error": "error"}
-
-
-def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
-    """Return the event of a payload; None for one of a background agent."""
-    return main_agents(kind, payload, reasons=_REASONS)
-
-
-def entry(command: str, kind: EventKind) -> Json:
-    """Return the settings of a hook. Timeouts are in seconds."""
-    del kind
-    return {"command": command, "timeout": 10}
-
-
-def notes(text: str) -> Json:
-    """Return notes as Cursor expects them at a session's start."""
-    return {"additional_context": text}
-
+from nous.hosts.base import EventKind, Host
 
 HOST = Host(
     name="cursor",
@@ -35,9 +16,9 @@ HOST = Host(
         "preCompact": EventKind.COMPACTING,
         "sessionEnd": EventKind.END,
     },
-    event_of=event_of,
-    entry=entry,
-    notes=notes,
+    # Timeouts are in seconds.
+    entry=lambda command, _: {"command": command, "timeout": 10},
+    notes=lambda text: {"additional_context": text},
     sessions="projects",
     mcp_settings="mcp.json",
     project_mcp_settings=".cursor/mcp.json",

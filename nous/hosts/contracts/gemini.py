@@ -1,20 +1,6 @@
 """Define the host Gemini CLI."""
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, additional_context, main_agents
-
-_REASONS = {"clear": "clear", "logout": "logout", "exit": "exit", "prompt_input_exit": "exit"}
-
-
-def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
-    """Return the event of a payload; None for one of a sub-agent."""
-    return main_agents(kind, payload, reasons=_REASONS)
-
-
-def entry(command: str, kind: EventKind) -> Json:
-    """Return the settings of a hook. Timeouts are in milliseconds."""
-    del kind
-    return {"hooks": [{"type": "command", "name": "nous", "command": command, "timeout": 10_000}]}
-
+from nous.hosts.base import EventKind, Host, additional_context
 
 HOST = Host(
     name="gemini",
@@ -29,8 +15,8 @@ HOST = Host(
         "PreCompress": EventKind.COMPACTING,
         "SessionEnd": EventKind.END,
     },
-    event_of=event_of,
-    entry=entry,
+    # Timeouts are in milliseconds.
+    entry=lambda command, _: {"hooks": [{"type": "command", "name": "nous", "command": command, "timeout": 10_000}]},
     notes=additional_context,
     sessions="tmp",
     mcp_settings="settings.json",

@@ -2,12 +2,7 @@
 
 from importlib.resources import files
 
-from nous.hosts.base import EventKind, Host, HostEvent, Json, main_agents
-
-
-def event_of(kind: EventKind, payload: Json) -> HostEvent | None:
-    """Return the event of a payload, which the plugin makes."""
-    return main_agents(kind, payload, reasons={})
+from nous.hosts.base import EventKind, Host
 
 
 def plugin(python: str, script: str, sessions: str) -> str:
@@ -16,11 +11,6 @@ def plugin(python: str, script: str, sessions: str) -> str:
     for name, value in (("PYTHON", python), ("HOOK", script), ("SESSIONS", sessions)):
         text = text.replace(f"@{name}@", value.replace("\\", "\\\\").replace('"', '\\"'))
     return text
-
-
-def notes(text: str) -> Json:
-    """Return notes as the plugin reads them."""
-    return {"notes": text}
 
 
 HOST = Host(
@@ -36,9 +26,8 @@ HOST = Host(
         "session.idle": EventKind.TURN,
         "session.compacting": EventKind.COMPACTING,
     },
-    event_of=event_of,
     plugin=plugin,
-    notes=notes,
+    notes=lambda text: {"notes": text},
     sessions="",
     mcp_settings="opencode.json",
     project_mcp_settings="opencode.json",

@@ -14,8 +14,6 @@ from nous.hosts.sdks.memory import HostMemory
 
 
 class MemoryState(AgentState[Any]):
-    """State of an agent, and the notes of its thread."""
-
     nous_notes: NotRequired[Annotated[str, PrivateStateAttr]]
 
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from agents import Agent, ModelResponse, RunContextWrapper, RunHooks
 
 from nous.hosts.sdks.memory import HostMemory
-from nous.transcript.parsing.blocks import text_of
+from nous.transcript.parsing.chat import text_of
 from nous.transcript.parsing.values import as_object
 from nous.transcript.readers.openai_responses import fingerprint
 

@@ -1,18 +1,21 @@
-"""Read episodes, their vectors and summary inputs, and the resummarize queue, from Redis."""
+"""Read episodes, the resummarize queue, session states and anchored summaries from Redis."""
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
 
+from nous.domain.anchored_summary import AnchoredSummary, StoredAnchoredSummary
 from nous.domain.episode import Episode, episode_id
 from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
+from nous.domain.session_state import SessionState, SessionStatus
 from nous.domain.summary_input import SummaryInput
-from nous.store.keys import member_named
+from nous.store.keys import anchor_name, member_named
 from nous.store.redis import StorePart
 
 if TYPE_CHECKING:
@@ -40,8 +43,6 @@ def unpacked(raw: bytes) -> SummaryInput:
 
 
 class RedisEpisodes(StorePart):
-    """`Episodes` on one Redis primary."""
-
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
         stored = self._ask("HGET", self._keys.episodes(scope), str(episode_id))
         return None if stored is None else decode(Episode, stored)
@@ -104,3 +105,39 @@ class RedisEpisodes(StorePart):
             yield from ((scope, UUID(episode_id)) for scope, episode_id in places)
             if int(cursor) == 0:
                 return
+
+
+STATE_HEAD = 36
+"""Characters of the event id before a stored session state. A commit compares it without decoding the rest, which
+another release may have written.
+"""
+
+
+class RedisSessionStates(StorePart):
+    def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
+        stored: bytes | None = self._ask("GET", self._keys.session_state(scope, session_id))
+        return None if stored is None else decode(SessionState, stored[STATE_HEAD:])
+
+    def sessions(
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100
+    ) -> Sequence[tuple[Scope, str]]:
+        until = f"({before.timestamp()!r}" if before else "+inf"
+        names = self._ask("ZRANGEBYSCORE", self._keys.sessions_at(stage), "-inf", until, "LIMIT", 0, limit)
+        return [member_named(name) for name in names]
+
+
+class RedisAnchoredSummaries(StorePart):
+    def anchored_summary(self, scope: Scope, *, agent_id: str, session_id: str) -> StoredAnchoredSummary | None:
+        stored = self._ask("HGET", self._keys.anchors(scope), anchor_name(agent_id, session_id))
+        return None if stored is None else _read(stored)
+
+    def of_scope(self, scope: Scope) -> Sequence[StoredAnchoredSummary]:
+        stored: list[bytes] = self._ask("HVALS", self._keys.anchors(scope))
+        return sorted(map(_read, stored), key=lambda found: found.at, reverse=True)
+
+
+def _read(stored: bytes) -> StoredAnchoredSummary:
+    found = decode(StoredAnchoredSummary, stored)
+    if found.summary.schema_version != AnchoredSummary.SCHEMA_VERSION:
+        raise Misconfigured(f"the anchored summary of session {found.session_id!r} needs another release of nous")
+    return found

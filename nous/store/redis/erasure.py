@@ -94,8 +94,20 @@ class RedisErasure(StorePart):
 
     def candidates(self, scope: Scope, forms: Collection[str], *, dry_run: bool = False) -> Counter[str]:
         """Remove candidate facts with one of *forms* from every edition of every episode."""
-        keys = (self._keys.episodes(scope), self._keys.episode_editions(scope))
-        return Counter({"candidate facts": sum(self._without(key, forms, dry_run=dry_run) for key in keys)})
+        lost = 0
+
+        def without(raw: bytes) -> bytes:
+            nonlocal lost
+            episode = decode(Episode, raw)
+            left = without_candidates(episode, forms)
+            lost = len(episode.candidate_facts) - len(left.candidate_facts)
+            return encode(left) if lost else raw
+
+        gone = 0
+        for key in (self._keys.episodes(scope), self._keys.episode_editions(scope)):
+            for name in self._ask("HKEYS", key):
+                gone += lost if self._replaced(name, (key,), without, dry_run=dry_run) else 0
+        return Counter({"candidate facts": gone})
 
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
         """Remove everything stored for *scope*, including its fact log."""
@@ -196,23 +208,6 @@ class RedisErasure(StorePart):
                     if not dry_run:
                         self._client.unlink(key)
         return +counts
-
-    def _without(self, key: str, forms: Collection[str], *, dry_run: bool) -> int:
-        gone = 0
-        with translated():
-            for name, raw in self._client.hscan_iter(key, count=100):
-                gone += self._without_in(key, name, raw, forms, dry_run=dry_run)
-        return gone
-
-    def _without_in(self, key: str, name: bytes, raw: bytes | None, forms: Collection[str], *, dry_run: bool) -> int:
-        while raw is not None:
-            episode = decode(Episode, raw)
-            left = without_candidates(episode, forms)
-            gone = len(episode.candidate_facts) - len(left.candidate_facts)
-            if not gone or dry_run or self._run("replace_key", (key,), (name, raw, encode(left))):
-                return gone
-            raw = self._client.hget(key, name)
-        return 0
 
     def _matching(self, key: str, pattern: str) -> tuple[str, tuple[str, ...]]:
         with translated():

@@ -17,8 +17,6 @@ from nous.store.redis import StorePart
 
 
 class RedisFactLog(StorePart):
-    """`FactLog` on one Redis primary."""
-
     def read(
         self, scope: Scope, *, after: LogVersion | None = None, embedder: str | None = None, limit: int | None = None
     ) -> LogSlice:

@@ -14,8 +14,7 @@ from nous.domain.record_codec import encode
 from nous.domain.session_state import UNFINISHED, SessionState, SessionStatus
 from nous.store.fact_rows import Continuation, continuation, runs
 from nous.store.keys import StoreKeys, anchor_name, member_name
-from nous.store.redis.episodes import packed
-from nous.store.redis.sessions import STATE_HEAD
+from nous.store.redis.episodes import STATE_HEAD, packed
 from nous.store.transcript_source import key_of
 
 _REMEMBERED = 30 * 86400

@@ -1,15 +1,17 @@
-"""Wrap a session file's stream: decompress gzip or Zstandard, look ahead, hash what is read."""
+"""Read a session file: decompress gzip or Zstandard, look ahead, hash, split into lines."""
 
 import gzip
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 from nous.domain.errors import BadInput
+from nous.transcript.model import ReadNotes
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
@@ -109,3 +111,50 @@ def is_text(text: str) -> bool:
     """Return whether *text* has few control characters (1 in 200) and bad bytes (1 in 10)."""
     strange = sum(map(text.count, _CONTROLS))
     return strange * 200 <= len(text) and text.count("\ufffd") * 10 <= len(text)
+
+
+LONGEST_LINE = 32 * 1024 * 1024
+"""Bytes. Longer lines are skipped and counted: no message of a real session is that long."""
+
+TOO_LONG = f"line longer than {LONGEST_LINE >> 20} MiB"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """A line with its ending, its number (from 1), and its offset in bytes."""
+
+    number: int
+    offset: int
+    data: bytes
+
+
+@dataclass(slots=True)
+class ReadPosition:
+    line: int = 1
+    offset: int = 0
+
+    def pass_over(self, data: bytes) -> None:
+        self.line += data.count(b"\n")
+        self.offset += len(data)
+
+
+def lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[Line]:
+    """Yield every line of *stream* from *cursor* on; skip and count those over `LONGEST_LINE`."""
+    while data := stream.readline(LONGEST_LINE):
+        number, offset = cursor.line, cursor.offset
+        cursor.offset += len(data)
+        if data.endswith(b"\n"):
+            cursor.line += 1
+        elif len(data) == LONGEST_LINE:
+            notes.trouble(TOO_LONG, number)
+            _pass_over_the_rest(stream, cursor)
+            continue
+        mark = len(BYTE_ORDER_MARK) if not offset and data.startswith(BYTE_ORDER_MARK) else 0
+        yield Line(number, offset + mark, data[mark:] if mark else data)
+
+
+def _pass_over_the_rest(stream: BinaryIO, cursor: ReadPosition) -> None:
+    while data := stream.readline(_CHUNK):
+        cursor.pass_over(data)
+        if data.endswith(b"\n"):
+            return

@@ -13,8 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
 
-from nous.transcript.io.byte_source import ByteSource
-from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, Line, ReadPosition, lines
+from nous.transcript.io.byte_source import LONGEST_LINE, TOO_LONG, ByteSource, Line, ReadPosition, lines
 from nous.transcript.model import ReadNotes
 
 BROKEN = "broken line"

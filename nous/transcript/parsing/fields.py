@@ -38,7 +38,6 @@ def count_at(value: JsonObject, *keys: str) -> int:
 
 
 def marks(format_: str, name: str) -> tuple[str, ...]:
-    """Return the words called *name* of a format."""
     return tuple(tables("nous.transcript.parsing", "marks")[format_][name])
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from nous.transcript.io.lines import Line
+from nous.transcript.io.byte_source import Line
 from nous.transcript.parsing.turns import TEXT_LIMIT
 
 LONGEST = 2 * TEXT_LIMIT  # limit in characters kept of one message while it is read
@@ -57,7 +57,6 @@ class MarkdownFence(NamedTuple):
 
 
 def fence_in(text: str) -> MarkdownFence | None:
-    """Return the fence on the line *text*; None if it is no fence."""
     found = _FENCE.match(text) if "```" in text or "~~~" in text else None
     if found is None or (found["run"].startswith("`") and "`" in found["info"]):
         return None

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import text_of
-from nous.transcript.parsing.chat import ChatReading, sniff_anthropic
+from nous.transcript.parsing.chat import ChatReading, sniff_anthropic, text_of
 from nous.transcript.parsing.fields import JsonObject
 from nous.transcript.reader import Draft, FormatReader, RecordPlace
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import BlockReading, text_of
+from nous.transcript.parsing.chat import BlockReading, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.user_text import said_by_user

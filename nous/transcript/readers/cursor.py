@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import BlockReading, blocks_in
+from nous.transcript.parsing.chat import BlockReading, blocks_in
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.user_text import INJECTED, has_insertions
 from nous.transcript.parsing.values import as_arguments, as_shown

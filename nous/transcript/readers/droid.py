@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
+from nous.transcript.parsing.chat import BlockReading, blocks_in, text_of
 from nous.transcript.parsing.fields import JsonObject, object_at, templates, text_at
 from nous.transcript.parsing.values import parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample

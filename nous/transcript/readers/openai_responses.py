@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import text_of
-from nous.transcript.parsing.chat import reports_failure
+from nous.transcript.parsing.chat import reports_failure, text_of
 from nous.transcript.parsing.codex.contents import Output
 from nous.transcript.parsing.codex.conversation import CodexReading, requested
 from nous.transcript.parsing.fields import JsonObject, marks, object_at, objects_at, text_at

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from nous.transcript.io.byte_source import is_text
-from nous.transcript.io.lines import Line
+from nous.transcript.io.byte_source import Line, is_text
 from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.chat import reports_failure
 from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine

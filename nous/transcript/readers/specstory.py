@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 
-from nous.transcript.io.lines import Line
+from nous.transcript.io.byte_source import Line
 from nous.transcript.model import Kind
 from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
 from nous.transcript.parsing.sessions import REJECTED, call, draft_of_call, draft_of_result, drafts_of_user, outcome

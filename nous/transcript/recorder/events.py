@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
 from nous.text.language import tables
-from nous.transcript.io.byte_source import ByteSource
-from nous.transcript.io.lines import ReadPosition
+from nous.transcript.io.byte_source import ByteSource, ReadPosition
 from nous.transcript.io.records import records
 from nous.transcript.load import located, opened
 from nous.transcript.model import ReadNotes

@@ -16,7 +16,7 @@ import orjson
 
 from nous.domain.errors import BadInput
 from nous.transcript.discovery import safe_session_id, sub_agent_transcript_path, transcript_path
-from nous.transcript.io.lines import LONGEST_LINE, ReadPosition
+from nous.transcript.io.byte_source import LONGEST_LINE, ReadPosition
 from nous.transcript.io.records import parse, records
 from nous.transcript.model import ReadNotes
 from nous.transcript.recorder.events import STAMP, TranscriptEvent

@@ -47,7 +47,7 @@ from nous.domain.effects import Effects
 from nous.domain.events import Event
 from nous.jobs.base import QueueKind
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.quarantine_worker import run_quarantine
+from nous.jobs.rq.pool_worker import run_quarantine
 from nous.jobs.rq.queue import queue_named
 from nous.llm.base import Question, Reply
 from nous.llm.state import LlmKeys, ResponseStore

@@ -1,18 +1,29 @@
 """What a bus on Redis waits for, and for how long."""
 
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any, Self
+from uuid import UUID
 
 import fakeredis
+import orjson
 import pytest
 import redis
+from hypothesis import given
+from hypothesis import strategies as st
 from redis.exceptions import NoPermissionError
 
 from nous.bus.base import Priority, Subscription
-from nous.bus.redis.blocking import wait_for, wait_for_disk
+from nous.bus.erasure import ErasureTarget, amended, said
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
-from nous.domain.errors import Misconfigured, Unavailable
-from nous.domain.events import SessionEnded
+from nous.bus.redis.streams import entries, wait_for, wait_for_disk
+from nous.domain.errors import BadInput, Misconfigured, Unavailable
+from nous.domain.event_codec import decode, encode
+from nous.domain.events import FactsUnembedded, SessionEnded
+from nous.domain.scope import Scope
+from nous.knowledge.decision import unembedded
 
 
 @pytest.fixture
@@ -133,3 +144,116 @@ def test_publishing_nothing_asks_nothing() -> None:
 def test_a_disk_that_does_not_confirm_is_told_of() -> None:
     with pytest.raises(Unavailable, match="the disk did not confirm"):
         wait_for_disk(Busy([True, (0, 0)]), ["marker"], ttl=60)
+
+
+LARGE = 4 << 20
+ENOUGH = 16 << 20
+
+sizes = st.lists(st.sampled_from([0, 10, LARGE]), max_size=60)
+
+
+class Stream:
+    """Answers as a server does, of entries of these *sizes*, and counts the bytes of each page."""
+
+    def __init__(self, sizes: list[int]) -> None:
+        self.page = [(f"{number}-0".encode(), size) for number, size in enumerate(sizes, start=1)]
+        self.pages: list[list[int]] = []
+
+    def xrange(self, name: str, after: str, last: str, *, count: int) -> list[tuple[bytes, dict[bytes, Any]]]:
+        assert (name, last) == ("stream", "+")
+        start = 0 if after == "-" else int(after.removeprefix("(").partition("-")[0])
+        found = self.page[start : start + count]
+        self.pages.append([size for _, size in found])
+        return [(entry, {b"event": Sized(size)}) for entry, size in found]
+
+
+class Sized(bytes):
+    """Stands for so many bytes, without having them."""
+
+    def __new__(cls, size: int) -> Self:
+        return super().__new__(cls, str(size).encode())
+
+    def __len__(self) -> int:
+        return int(self)
+
+
+def read(stream: Stream) -> Iterator[tuple[str, int]]:
+    return ((entry, len(event)) for entry, event in entries(stream, "stream"))
+
+
+@given(sizes)
+def test_every_entry_is_read_once_and_behind_what_is_large_a_page_holds_no_more_than_fits(sizes: list[int]) -> None:
+    stream = Stream(sizes)
+
+    assert list(read(stream)) == [(f"{number}-0", size) for number, size in enumerate(sizes, start=1)]
+    assert all(sum(page) <= ENOUGH for before, page in pairwise(stream.pages) if LARGE in before)
+
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+SUMMARIZED: Mapping[str, Any] = {
+    "session_id": "s",
+    "episode_id": str(UUID(int=3)),
+    "version": "v",
+    "summary": {
+        **dict.fromkeys(("title", "summary", "outcome_rationale"), "words"),
+        **{name: [] for name in ("key_points", "topics", "open_threads")},
+        "outcome": "partial",
+    },
+    "candidate_facts": ["port is 1", "other"],
+}
+
+
+SCOPES = [
+    *({}, None, "", [], {"project": "town"}, {"tenant": "a", "agent": "b", "project": "c"}),
+    *("town", 5, ["town"], [["project", "town"]], {"project": ["x"]}, {"project": {"x": 1}}, {"project": 5}),
+    *({"project": None}, {"project": ""}, {"project": "a/b"}, {"project": "a\x00"}),
+]
+
+
+def test_an_entry_that_is_refused_for_more_in_its_scope_goes_with_the_scope_that_the_rest_names() -> None:
+    scope = {"tenant": "a", "agent": "b", "project": "c", "more": 1}
+    told = said(orjson.dumps({"data": {"session_id": "s", "scope": scope}}), "session_ended")
+
+    assert told
+    assert told.scope == Scope("a", "b", "c")
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_scope_of_an_entry_is_the_one_that_its_handler_reads(scope: object) -> None:
+    raw = orjson.dumps({"data": {"session_id": "s", "scope": scope, "transcript": "User: hello"}})
+    try:
+        read = decode(raw, type_hint="session_ended").scope
+    except BadInput:
+        read = None
+
+    told = said(raw, "session_ended")
+
+    assert told
+    assert told.scope == read
+
+
+def test_an_entry_that_holds_no_data_tells_no_scope_and_goes_with_its_session() -> None:
+    told = said(orjson.dumps({"subject": "s", "data": "words"}), "session_ended")
+
+    assert told
+    assert told.scope is None
+    assert ErasureTarget(scope=Scope(project="town"), session_id="s").takes(told)
+
+
+def test_what_is_announced_of_a_scope_is_of_no_session() -> None:
+    told = said(encode(unembedded(FactsUnembedded, Scope(), state="1", at=NOON)), "facts_unembedded")
+
+    assert told
+    assert (told.scope, told.session_id) == (Scope(), None)
+    assert not ErasureTarget(scope=Scope(), facts=frozenset({UUID(int=1)})).takes(told)
+    assert ErasureTarget(scope=Scope(), everything=True).takes(told)
+
+
+def test_what_is_told_in_the_place_of_an_entry_is_the_same_event() -> None:
+    raw = orjson.dumps({"data": SUMMARIZED})
+    before = decode(raw, type_hint="episode_summarized", accepted_at=NOON)
+
+    left = amended(raw, ["port is 1"], event_id=before.id)
+
+    after = decode(left or b"", type_hint="episode_summarized", accepted_at=NOON)
+    assert (after.id, after.time) == (before.id, NOON)

@@ -77,7 +77,7 @@ print([name for name in heavy if name in sys.modules], file=sys.stderr)
 def test_commands_that_only_read_load_nothing_that_writes() -> None:
     script = """
 import sys
-import nous.cli.search, nous.cli.memory, nous.app.container, nous.app.memory
+import nous.cli.search, nous.app.container, nous.app.memory
 unused = ("nous.bus", "nous.domain.events", "nous.domain.effects", "nous.knowledge.judge", "numpy", "rq")
 print([name for name in unused if name in sys.modules], file=sys.stderr)
 """

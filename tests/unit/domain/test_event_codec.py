@@ -1,7 +1,9 @@
 """Events on the wire: what is written is read back, what is brief is completed, what is wrong is named."""
 
 import json
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -9,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nous.domain import record_codec
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary, episode_id
-from nous.domain.errors import BadInput
+from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.event_codec import UnknownEvent, decode, encode
-from nous.domain.events import EpisodeSummarized, SessionEnded
+from nous.domain.events import EpisodeSummarized, SessionEnded, kinds
 from nous.domain.scope import NO_SESSION, Scope
+from nous.domain.session_state import covered_by_episode
 
 SUMMARY = Summary(
     title="Fix the tests",
@@ -199,3 +203,75 @@ def test_a_candidate_that_cannot_be_read_is_named_and_refuses_the_event() -> Non
 
     rule = CandidateFact(text="Use tabs", category=Category.RULE, turns=(3,))
     assert event.candidate_facts == (CandidateFact(text="It runs on port 1"), rule)
+
+
+WIRE = Path(__file__).parents[2] / "wire"
+FILES = sorted(WIRE.glob("*/*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_released_form_is_read(path: Path) -> None:
+    kind = path.name.partition(".")[0]
+
+    event = decode(path.read_bytes(), type_hint=kind)
+
+    assert event.type == kind
+    assert decode(encode(event), type_hint=kind) == event
+
+
+def test_what_this_release_writes_is_what_it_released() -> None:
+    for path in WIRE.glob("v1/*.json"):
+        if ".minimal" not in path.name:
+            event = decode(path.read_bytes(), type_hint=path.name.partition(".")[0])
+            assert orjson.loads(encode(event)) == orjson.loads(path.read_bytes()), path.name
+
+
+def test_every_event_has_a_released_form() -> None:
+    ours = {name for name, kind in kinds().items() if kind.__module__.startswith("nous.")}
+
+    assert ours <= {path.name.partition(".")[0] for path in FILES}
+
+
+@dataclass(frozen=True)
+class Note:
+    text: str
+    marks: tuple[int, ...] = field(default=())
+
+
+def test_a_record_is_read_as_it_was_written() -> None:
+    assert record_codec.decode(Note, record_codec.encode(Note("größer 🌍", (1, 2)))) == Note("größer 🌍", (1, 2))
+
+
+def test_fields_of_another_release_are_ignored_or_have_a_default() -> None:
+    assert record_codec.decode(Note, b'{"text":"a","colour":"red"}') == Note("a")
+
+
+def test_what_json_cannot_say_is_refused() -> None:
+    with pytest.raises(BadInput, match="Note cannot be stored"):
+        record_codec.encode(Note("half a pair: \ud800"))
+
+
+def test_what_is_no_such_record_is_named_without_its_content() -> None:
+    with pytest.raises(Misconfigured, match=r"no Note that this release can read \(marks\.0\)") as caught:
+        record_codec.decode(Note, b'{"text":"secret","marks":["secret"]}')
+
+    assert "secret" not in str(caught.value)
+
+
+MOMENT = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+LAST = datetime.max.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize("ended_at", [LAST, LAST - timedelta(seconds=30), MOMENT + timedelta(days=30)])
+@pytest.mark.parametrize("time", [MOMENT, LAST])
+def test_an_end_that_was_said_to_come_in_years_covers_all_until_it_was_said(
+    ended: Any, time: datetime, ended_at: datetime
+) -> None:
+    assert covered_by_episode(ended(time=time, ended_at=ended_at, dataref=None), now=MOMENT) == MOMENT
+
+
+@pytest.mark.parametrize(("seconds", "covers"), [(3600, 3540), (60, 0), (59, 0), (0, 0), (-3600, 0)])
+def test_what_was_sent_along_covers_a_minute_more_than_its_last_entry(ended: Any, seconds: int, covers: int) -> None:
+    end = ended(time=MOMENT, ended_at=MOMENT - timedelta(seconds=seconds), dataref=None)
+
+    assert covered_by_episode(end, now=MOMENT) == MOMENT - timedelta(seconds=covers)

@@ -150,7 +150,7 @@ def test_a_long_session_is_understood_window_by_window_each_told_what_came_befor
     assert "in short" not in first
     for told in (
         "This is part 2 of 4",
-        "Title of the first part",
+        "Title of the first",
         "The story up to the first part.",
         "open: Check the first",
     ):

@@ -12,7 +12,7 @@ from nous.domain.errors import Misconfigured, NotFound, Unavailable
 from nous.domain.scope import Scope
 from nous.services.folder_watch import FileOutcome, SessionFile, SweepReport, WatchRules, decide
 from nous.services.session_intake import SessionMetadata
-from nous.store.folder_state import WatchedFolder
+from nous.store.redis.transcripts import WatchedFolder
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nous.text.language import words_in
+from nous.text.sanitize import one_line, readable, shortened
 from nous.text.token_estimate import estimate
 
 TEXTS = st.one_of(
@@ -79,3 +81,68 @@ def test_a_longer_beginning_never_counts_less(text: str) -> None:
     counts = [estimate(text[:end]) for end in range(len(text) + 1)]
 
     assert all(shorter <= longer for shorter, longer in pairwise(counts))
+
+
+MARKS = "\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", "\u200b", "\u00ad"
+BREAKS = "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"
+
+
+@pytest.mark.parametrize("sign", ["\x1b", "\x9b", *BREAKS])
+def test_a_blank_stands_for_what_steers(sign: str) -> None:
+    assert readable(f"paid{sign}back") == "paid back"
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_nothing_stands_for_what_turns_around_or_is_never_seen(mark: str) -> None:
+    assert readable(f"paid{mark} back") == "paid back"
+
+
+@pytest.mark.parametrize("lines", ["\n", "\r\n", "\n\n  \n", " \n\t", *BREAKS])
+def test_what_is_a_row_stays_one(lines: str) -> None:
+    assert one_line(f"a fact{lines}resolved  99 facts") == "a fact resolved  99 facts"
+
+
+def test_the_breaks_of_a_long_blank_text_are_found_at_once() -> None:
+    assert one_line(" " * 1_000_000) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "left"),
+    [("as it is", 8, "as it is"), ("as it is not", 8, "as it i…"), (" on\n one \t line", 11, "on one line")],
+)
+def test_a_text_that_is_shortened_is_one_line_that_shows_where_it_was_cut(text: str, most: int, left: str) -> None:
+    assert shortened(text, most) == left
+    assert len(left) <= most
+
+
+ENGLISH = """
+openers = "well"
+[sets]
+stopwords = "the a"
+[contains]
+says_why = ["because"]
+[begins]
+question = ["what"]
+"""
+GERMAN = """
+openers = "also"
+[sets]
+stopwords = "der ein"
+[contains]
+says_why = ["weil", "entschieden"]
+"""
+
+
+def test_another_language_adds_its_words_to_those_of_the_others() -> None:
+    both = words_in([ENGLISH, GERMAN])
+
+    assert both.sets["stopwords"] == {"the", "a", "der", "ein"}
+    assert both.says("says_why", "Das bleibt so, weil es warm ist.")
+    assert both.says("says_why", "It stays because it is warm.")
+    assert both.opens("question", "Also, what now?")
+
+
+def test_words_count_only_where_they_are_whole() -> None:
+    both = words_in([ENGLISH, GERMAN])
+
+    assert not both.says("says_why", "Weiler and becausement")

@@ -3,14 +3,29 @@
 import gzip
 import json
 import os
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
+from builders.agent_events import told
+from builders.claude import user
 
 from nous.domain.errors import BadInput, NotFound
-from nous.transcript import Kind, UnknownFormat, parse_transcript, read_transcript, split_sessions
+from nous.transcript import (
+    Kind,
+    TranscriptWriter,
+    UnknownFormat,
+    parse_transcript,
+    read_transcript,
+    save_summarizer_input,
+    save_summary,
+    split_sessions,
+    transcript_path,
+)
+from nous.transcript.discovery import below, find_transcript, parts_of_sessions
 
 TEXT = b"User: hi\n\nAssistant: hello\n"
 RUN: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}
@@ -122,3 +137,131 @@ def test_each_line_with_messages_is_a_session_called_after_itself_or_file_and_li
 )
 def test_a_file_that_is_one_session_is_not_split(records: list[object], tmp_path: Path) -> None:
     assert list(split_sessions(written(tmp_path / "one.jsonl", *records))) == []
+
+
+def files(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("User: hi")
+
+
+def complain(path: Path, why: str) -> None:
+    raise AssertionError(f"{path}: {why}")
+
+
+def seen(folder: Path) -> list[str]:
+    found = below(folder, complain, left_out=parts_of_sessions)
+    return [str(path.relative_to(folder)) for path in found]
+
+
+def test_files_come_in_the_order_of_their_names_and_hidden_ones_are_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude"
+    files(folder, "b.txt", "a/z.jsonl", "a/.hidden.jsonl", ".cache/c.jsonl", "c/node_modules/d.json", "c/e/f.jsonl")
+
+    assert seen(folder) == ["b.txt", "a/z.jsonl", "c/e/f.jsonl"]
+
+
+def test_a_link_to_a_file_is_followed_but_circles_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
+    files(tmp_path, "a/one.txt")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "itself").symlink_to("itself")
+    (tmp_path / "gone").symlink_to("nowhere")
+    (tmp_path / "null").symlink_to("/dev/null")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "a" / "one.txt")
+
+    assert seen(tmp_path) == ["link.txt", "a/one.txt"]
+
+
+def test_what_sub_agents_said_is_part_of_their_session(tmp_path: Path) -> None:
+    files(tmp_path, "s1.jsonl", "s1/subagents/agent-a.jsonl", "s2/transcript.json", "s2/subagents/b/transcript.json")
+
+    assert seen(tmp_path) == ["s1.jsonl", "s2/transcript.json"]
+    assert len([*below(tmp_path, complain)]) == 4
+
+
+def test_messages_in_files_of_their_own_are_parts_of_a_session_beside_them(tmp_path: Path) -> None:
+    files(tmp_path / "storage", "session/p/s1.json", "message/s1/m1.json", "part/m1/p1.json", "todo/s1.json")
+    files(tmp_path / "other", "message/note.txt")
+
+    assert seen(tmp_path) == ["other/message/note.txt", "storage/session/p/s1.json", "storage/todo/s1.json"]
+
+
+def test_a_folder_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+    files(tmp_path, "a.txt")
+    failed: list[Path] = []
+
+    found = [
+        *below(tmp_path, lambda path, _: failed.append(path)),
+        *below(tmp_path / "gone", lambda p, _: failed.append(p)),
+    ]
+
+    assert (found, failed) == ([tmp_path / "a.txt"], [tmp_path / "gone"])
+
+
+def test_the_prompt_in_a_file_of_claude_codes_sub_agent_is_no_persons(tmp_path: Path) -> None:
+    apart = tmp_path / "agent-a37a9c9.jsonl"
+    record = {"uuid": "u1", "sessionId": "s1", **user("Find it", isSidechain=True, agentId="a37a9c9")}
+    apart.write_bytes(orjson.dumps(record))
+
+    transcript = read_transcript(apart)
+
+    assert [(entry.kind, entry.text) for entry in transcript] == [(Kind.SUB_AGENT, "Find it")]
+    assert transcript.header.session_id == "agent-a37a9c9"
+
+
+def test_the_file_of_qbits_sub_agent_can_be_read_by_itself(tmp_path: Path) -> None:
+    writer = TranscriptWriter("s1", base=tmp_path)
+    for kind in ("started", "user_message", "tool_request", "sub_agent_tool_request", "sub_agent_tool_result"):
+        writer.append(told(kind))
+
+    apart = read_transcript(tmp_path / "s1" / "subagents" / "a1-r1" / "transcript.json")
+
+    assert [entry.kind for entry in apart] == [Kind.TOOL_CALL, Kind.ERROR]
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("session", ["3f1c2f0e-8a77-4a4e-a8d7-0a4b5b1c9d10", "plain", "with space", "..."])
+def test_a_plain_name_has_a_directory_of_its_own(session: str, tmp_path: Path) -> None:
+    assert transcript_path(session, base=tmp_path) == tmp_path / session / "transcript.json"
+
+
+@pytest.mark.parametrize("session", ["../x", "a/b", "", " ", "a\0b", "..", ".", "/etc", "a\\b", "a\nb", "x" * 300])
+def test_a_name_that_could_lead_elsewhere_is_refused(session: str, tmp_path: Path) -> None:
+    for refuse in (transcript_path, TranscriptWriter):
+        with pytest.raises(BadInput):
+            refuse(session, base=tmp_path)
+    with pytest.raises(BadInput):
+        save_summary(session, "x", base=tmp_path)
+
+
+def test_without_a_base_the_place_is_that_of_qbit() -> None:
+    assert transcript_path("s") == Path("~/.qbit/transcripts/s/transcript.json").expanduser()
+
+
+@pytest.mark.parametrize("place", ["s/transcript.json", "transcript-s.jsonl", "s/transcript-s.jsonl"])
+def test_a_transcript_is_found_where_any_release_wrote_it(place: str, tmp_path: Path) -> None:
+    path = tmp_path / place
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+
+    assert find_transcript("s", base=tmp_path) == path
+
+
+def test_files_are_called_after_session_and_second(tmp_path: Path) -> None:
+    base = tmp_path / "not" / "there" / "yet"
+
+    given = save_summarizer_input("s1", "Grüß\r\nGott\n", base=base, clock=lambda: NOW)
+    made = save_summary("s1", "안녕", base=base, clock=lambda: NOW)
+
+    assert (given.name, given.read_bytes()) == ("summarizer-input-s1-1767225600.md", "Grüß\r\nGott\n".encode())
+    assert (made.name, made.read_text()) == ("summary-s1-1767225600.md", "안녕")
+
+
+def test_two_in_one_second_are_two_files(tmp_path: Path) -> None:
+    paths = [save_summary("s1", text, base=tmp_path, clock=lambda: NOW) for text in ("one", "two", "three")]
+
+    assert [path.read_text() for path in paths] == ["one", "two", "three"]

@@ -1,11 +1,11 @@
 """What all formats of messages with a role have in common, then Chat Completions and Anthropic Messages."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
 import pytest
-from builders.transcripts import read_as, said
+from builders.transcripts import Record, as_lines, read_as, said
 
 from nous.transcript import Kind, known_readers, parse_transcript
 from nous.transcript.reader import Sample
@@ -149,6 +149,12 @@ def test_what_others_wrote_is_left_alone(name: str, records: list[dict[str, Any]
     assert known_readers()[name].sniff(Sample("", tuple(records))) == 0
 
 
+def test_bare_items_of_old_codex_are_left_to_whoever_is_surer() -> None:
+    meta = {"id": "s", "timestamp": "2025-07-01T00:00:00Z", "instructions": None}
+
+    assert 0.5 < known_readers()["openai_responses"].sniff(Sample("", (meta, *ITEMS))) < 0.7
+
+
 @pytest.mark.parametrize(
     ("arguments", "given"),
     [("{bad", {"arguments": "{bad"}), ("[1]", {"arguments": [1]}), ("", None), (None, None), ({"a": 1}, {"a": 1})],
@@ -167,3 +173,62 @@ def test_what_is_no_text_or_no_message_is_counted() -> None:
 
     assert said(transcript) == [(Kind.USER, "hi")]
     assert transcript.skipped == {"image_url part": 1, "not a message": 1}
+
+
+def test_messages_of_the_bare_api_are_read() -> None:
+    history = [
+        {"role": "user", "parts": [{"text": "Describe it"}, {"inlineData": {"data": "AAAA"}}], "ts": 1695000000},
+        {"role": "model", "parts": [{"text": "A cat."}]},
+    ]
+
+    document = parse_transcript(orjson.dumps({"history": history, "summary": "Cats", "meta": {"model": "m"}}))
+
+    assert document.format == "gemini"
+    assert said(document) == [(Kind.USER, "Describe it"), (Kind.ASSISTANT, "A cat.")]
+    assert (document.header.title, document.header.model, document.skipped) == ("Cats", "m", {"inlineData part": 1})
+    assert said(parse_transcript(orjson.dumps(history))) == said(document)
+
+
+TIME = "2026-02-03T00:25:13.595123456Z"
+
+
+def event(kind: str, **fields: Any) -> Record:
+    return {"_timestamp": TIME, "type": kind, **fields}
+
+
+SESSION = [
+    event("started", turn_id="t1"),
+    event("user_message", content="List the files."),
+    event("tool_request", tool_name="Bash", args={"command": "ls"}, request_id="r1", source={"type": "main"}),
+    event("tool_result", tool_name="Bash", result="a.txt", success=True, request_id="r1", source={"type": "main"}),
+    event("completed", response="One file.", input_tokens=200, output_tokens=100, duration_ms=5),
+]
+
+
+def as_array(*events: Record) -> bytes:
+    return orjson.dumps(events, option=orjson.OPT_INDENT_2)
+
+
+def as_legacy(*events: Record) -> bytes:
+    return as_lines(*({**found, "_timestamp": 1_770_078_313_595} for found in events))
+
+
+def as_array_with_lines(*events: Record) -> bytes:
+    return as_array(*events[:2]) + b"\n" + as_lines(*events[2:])
+
+
+@pytest.mark.parametrize("write", [as_lines, as_array, as_legacy, as_array_with_lines])
+def test_all_forms_on_disk_say_the_same(write: Callable[..., bytes]) -> None:
+    transcript = parse_transcript(write(*SESSION))
+
+    assert transcript.format == "qbit"
+    assert said(transcript) == [
+        (Kind.USER, "List the files."),
+        (Kind.TOOL_CALL, 'Bash(cmd="ls")'),
+        (Kind.TOOL_RESULT, "a.txt"),
+        (Kind.ASSISTANT, "One file."),
+    ]
+    _, call, result, _ = transcript.entries
+    assert call.call_id == result.call_id == "r1"
+    assert call.tool_input == {"command": "ls"}
+    assert all(entry.time and entry.time.isoformat().startswith("2026-02-03T00:25:13.595") for entry in transcript)

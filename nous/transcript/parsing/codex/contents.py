@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from nous.transcript.parsing.blocks import blocks_in
+from nous.transcript.parsing.chat import blocks_in
 from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, text_at
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text, parsed
 

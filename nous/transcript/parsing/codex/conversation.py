@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import blocks_in
+from nous.transcript.parsing.chat import blocks_in
 from nous.transcript.parsing.codex.contents import Output, Piece, Sort, is_text, output_of, piece_of, words_and_plan
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection

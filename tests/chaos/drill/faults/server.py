@@ -11,7 +11,7 @@ from typing import Any
 from chaos.drill.fault import FAULTS, Fault, fault
 from chaos.drill.stage import Stage
 
-from nous.bus.redis.blocking import wait_for_disk
+from nous.bus.redis.streams import wait_for_disk
 from nous.redis_server import data_dir
 from nous.redis_server.data_dir import DataDir
 
