@@ -38,8 +38,7 @@ SAID_BY_OTHER = "Service billing is always running on port 9017."
 
 def about_its_session(request: Request) -> str:
     """An answer in words that tell where they come from."""
-    is_secret = "plantedwords" in request.user
-    own = "The plantedanswer codeword opens the vault." if is_secret else "The canteen opens at noon."
+    is_secret, own = "plantedwords" in request.user, _own(request.user)
     facts = [SHARED if is_secret else SAID_BY_OTHER, own]
     return answer(
         title="About plantedtitle" if is_secret else "About the canteen",
@@ -143,9 +142,13 @@ class Town:
         return not any(backlog.pending or backlog.waiting for backlog in backlogs)
 
 
+def _own(text: str) -> str:
+    return "The plantedanswer codeword opens the vault." if "plantedwords" in text else "The canteen opens at noon."
+
+
 def told(text: str) -> str:
     return (
-        f"User: Please always run service billing on port 9017. {text}\n\n"
+        f"User: Please always run service billing on port 9017. {_own(text)} {text}\n\n"
         "Assistant: Done: service billing now listens on port 9017.\n\n"
         "User: Thanks, that is all I needed."
     )

@@ -88,7 +88,7 @@ def test_an_unusable_answer_is_shown_again_cut_with_the_complaint(provider: str,
     said = [turn for turn in asked(provider, put).body["messages"] if turn["role"] != "system"]
 
     assert [turn["role"] for turn in said] == ["user", "assistant", "user", "assistant", "user"]
-    assert [turn["content"] for turn in said[1:]] == ["x" * 4_000, "That is no JSON.", "(nothing)", "That is nothing."]
+    assert [turn["content"] for turn in said[1:]] == ["x" * 8_000, "That is no JSON.", "(nothing)", "That is nothing."]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

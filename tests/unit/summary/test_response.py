@@ -47,8 +47,9 @@ def fact(**changes: Any) -> CandidateFact:
 
 
 def test_a_proper_answer_is_taken_as_it_is() -> None:
-    summary, facts, _ = answer()
+    summary, facts, has_facts = answer()
 
+    assert has_facts
     assert summary.title == "Reading dates"
     assert summary.key_points == ("Dates have a zone.",)
     assert summary.outcome is Outcome.RESOLVED
