@@ -21,14 +21,7 @@ from nous.knowledge.verdict import Adjudicator, Policy
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.llm_summarizer import LlmSummarizer
-from nous.store.base import (
-    AnchoredSummaries,
-    DecisionSource,
-    Episodes,
-    FactLog,
-    SessionStates,
-    Transcripts,
-)
+from nous.store.base import AnchoredSummaries, DecisionSource, Episodes, FactLog, SessionStates, Transcripts
 from nous.store.fact_cache import FactCache
 from nous.transcript.model import Transcript
 

@@ -3,15 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from nous.domain.episode import (
-    CandidateFact,
-    Category,
-    Decision,
-    Episode,
-    ExcerptSeen,
-    QuarantinedFact,
-    TranscriptSeen,
-)
+from nous.domain.episode import CandidateFact, Category, Decision, Episode, ExcerptSeen, QuarantinedFact, TranscriptSeen
 from nous.domain.events import EpisodeSummarized, Event
 from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.sentences import names

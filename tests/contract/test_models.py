@@ -9,7 +9,7 @@ from builders.model_server import ModelServer, Request
 from builders.questions import KEY, SCHEMA, question, remote
 from builders.scripted_model import ScriptedModel
 
-from nous.llm.base import LONGEST_EARLIER, Model, Question
+from nous.llm.base import Model, Question
 
 PROVIDERS = ("openai", "ollama", "anthropic")
 Build = Callable[[Callable[[str], str]], Model]
@@ -84,16 +84,11 @@ def test_in_text_mode_the_schema_stands_in_the_systems_words(provider: str, aske
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_unusable_answer_is_shown_again_cut_with_the_complaint(provider: str, asked: Asked) -> None:
-    put = question("tea").again("x" * LONGEST_EARLIER + "y", "That is no JSON.").again("", "That is nothing.")
+    put = question("tea").again("x" * 9_000, "That is no JSON.").again("", "That is nothing.")
     said = [turn for turn in asked(provider, put).body["messages"] if turn["role"] != "system"]
 
     assert [turn["role"] for turn in said] == ["user", "assistant", "user", "assistant", "user"]
-    assert [turn["content"] for turn in said[1:]] == [
-        "x" * LONGEST_EARLIER,
-        "That is no JSON.",
-        "(nothing)",
-        "That is nothing.",
-    ]
+    assert [turn["content"] for turn in said[1:]] == ["x" * 8_000, "That is no JSON.", "(nothing)", "That is nothing."]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -53,10 +53,7 @@ def parsed(text: str, *, name: str, is_own: bool = False) -> PromptTemplate:
         raise BadInput(f"{', '.join(wrong)}: missing, or of the wrong type")
     version = f"{name}-{fields['version']}" + (f"+{sha256(text.encode()).hexdigest()[:8]}" if is_own else "")
     prompt = PromptTemplate(
-        version=version,
-        system=fields["system"].strip(),
-        user=fields["user"],
-        most_tokens=fields["most_tokens"],
+        version=version, system=fields["system"].strip(), user=fields["user"], most_tokens=fields["most_tokens"]
     )
     if prompt.most_tokens < 1:
         raise BadInput(f"most_tokens = {prompt.most_tokens}: an answer needs at least 1")

@@ -312,7 +312,7 @@ class SourceIndex:
         return (segment for turn in (self._segments if turns is None else turns) for segment in self._segments[turn])
 
     def is_decided(self, quote: str) -> bool:
-        """Return whether the squeezed *quote* stands in what the user approved, rejected or answered."""
+        """Return whether the squeezed *quote* stands in a decision of the user."""
         return quote in self._decided
 
     @cached_property

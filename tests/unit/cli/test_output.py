@@ -154,8 +154,15 @@ WELL: dict[str, Any] = {
     "queues": [],
     "workers": [{"state": "idle", "pid": 1, "queues": ("toy",), "name": "w"}],
     "unattended": [],
-    "model": {"problem": None, "to_be_made_anew": 0, "daily_tokens": 0, "tokens_today": []}
-    | dict.fromkeys(("calls", "facts", "out"), {}),
+    "model": {
+        "problem": None,
+        "calls": {},
+        "facts": {},
+        "out": {},
+        "tokens_today": [],
+        "daily_tokens": 0,
+        "to_be_made_anew": 0,
+    },
     "cannot_write": None,
     "hooks": NO_HOOKS,
 }

@@ -150,12 +150,11 @@ def test_a_long_session_is_understood_window_by_window_each_told_what_came_befor
     assert "in short" not in first
     for told in (
         "This is part 2 of 4",
-        "Title of the first",
+        "Title of the first part",
         "The story up to the first part.",
         "open: Check the first",
     ):
         assert told in second
     assert episode.summary.title == "Title of the first part of the session"
     assert episode.summary.summary.endswith("The story up to the fourth part.")
-    assert episode.summary.outcome is Outcome.RESOLVED
-    assert len(episode.summary.key_points) == episode.windows
+    assert (episode.summary.outcome, len(episode.summary.key_points)) == (Outcome.RESOLVED, episode.windows)
