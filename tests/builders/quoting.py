@@ -1,13 +1,14 @@
-"""Quotes that a careful model gives for a fact: of each turn, the sentence that says most of it.
+"""Quotes of a careful model for a fact: of each turn, the words that say most of it.
 
 fact = quoting(CandidateFact(text="Billing runs on port 9017.", turns=(1,)), session)
 text = careful(answer(candidate_facts=[{"text": "Billing runs on port 9017.", "turns": [1]}]), question.user)
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -21,7 +22,7 @@ _TURN = re.compile(r"^--- turn (\d+) ---$", re.MULTILINE)
 
 
 def careful(answer: str, prompt: str) -> str:
-    """*answer*, each of whose facts without "quotes" has those of the turns that it cites in *prompt*."""
+    """*answer* with quotes from *prompt* for the facts that have no "quotes" of their own."""
     said: Any = None
     with suppress(orjson.JSONDecodeError):
         said = orjson.loads(answer)
@@ -56,9 +57,13 @@ def quoting(fact: CandidateFact, session: SourceIndex, turns: Iterable[int] = ()
 def nearest(text: str, turn: int, session: SourceIndex) -> Quote:
     """The part of a turn, of `MOST_WORDS` words, that says most of *text*."""
     claim = CitedStatement.of(text)
-    runs = (run for said in session.turns[turn].sentences for run in _runs(without_label(said.text).split()))
-    return Quote(turn, max(runs, key=lambda run: claim.share_in(SourceTurn(run).content), default=""))
+    best = max(_runs(session.turns[turn].text), key=lambda run: claim.share_in(run.content), default=SourceTurn(""))
+    return Quote(turn, best.text)
 
 
-def _runs(words: list[str]) -> Iterable[str]:
-    return (" ".join(words[at : at + MOST_WORDS]) for at in range(0, max(1, len(words) - MOST_WORDS + 1), 5))
+@lru_cache(maxsize=8)
+def _runs(text: str) -> Sequence[SourceTurn]:
+    """The runs of `MOST_WORDS` words in the sentences of *text*."""
+    words = [without_label(said.text).split() for said in SourceTurn(text).sentences]
+    starts = [(each, at) for each in words for at in range(0, max(1, len(each) - MOST_WORDS + 1), 5)]
+    return [SourceTurn(" ".join(each[at : at + MOST_WORDS])) for each, at in starts]

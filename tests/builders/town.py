@@ -112,7 +112,7 @@ class Town:
     def settle(self) -> None:
         """Let all workers run until nothing is left to do."""
         with working(self.container):
-            wait_until(self._is_at_rest, "everything to be at rest", pause=0.1)
+            wait_until(self._is_at_rest, "everything to be at rest", seconds=60, pause=0.1)
 
     def stop(self) -> None:
         for client in (self.container.client, self.container.rq_client):

@@ -29,7 +29,7 @@ SAID = (
 def held(
     *facts: CandidateFact | str, said: tuple[Segment, ...] = SAID, decisions: tuple[Decision, ...] = ()
 ) -> Grounded:
-    """What is kept of *facts* with quotes of the turns that they cite, of a mere text with the nearest sentence."""
+    """The fate of *facts*; each quotes the turns that it cites, a mere text the nearest sentence."""
     session = SourceIndex(SummaryInput(windows=(said,), decisions=decisions))
     quoted = [
         quoting_nearest(CandidateFact(text=each), session) if isinstance(each, str) else quoting(each, session)

@@ -1,4 +1,4 @@
-"""Answers about windows as one: title, outcome, what is open, and what is told once."""
+"""Answers about windows as one: title, outcome, open threads, and no repeats."""
 
 from itertools import product
 
