@@ -68,7 +68,7 @@ def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCou
                 return StructuredAnswer(value=error.value, model=reply.model, tokens=tokens, draft=draft)
             draft, complaint = error.value, str(error)
         except (BadInput, RecursionError) as error:
-            complaint = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+            complaint = str(error) if isinstance(error, BadInput) else "it is nested too deeply"
         question = question.again(reply.text, complaint)
     counters.count(model.id, **{f"failed_{Failure.PARSE}": 1})
     log.warning("model.response_unusable", model=model.id, failure=Failure.PARSE, complaint=complaint)
