@@ -18,13 +18,7 @@ _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, me
 _HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 
 
-@click.group(
-    cls=Frame,
-    table=COMMANDS,
-    unlisted=DEVELOPER_COMMANDS,
-    epilog=_EPILOG,
-    context_settings=_HELP_OPTIONS,
-)
+@click.group(cls=Frame, table=COMMANDS, unlisted=DEVELOPER_COMMANDS, epilog=_EPILOG, context_settings=_HELP_OPTIONS)
 @click.option(
     "--config", type=click.Path(path_type=Path, dir_okay=False), help="Read settings from this TOML file. [NOUS_CONFIG]"
 )

@@ -149,13 +149,7 @@ class CommandEntry:
 class Frame(click.Group):
     """Command group that imports commands lazily and maps errors to messages and exit codes."""
 
-    def __init__(
-        self,
-        *,
-        table: Sequence[CommandEntry],
-        unlisted: Sequence[CommandEntry] = (),
-        **options: Any,
-    ) -> None:
+    def __init__(self, *, table: Sequence[CommandEntry], unlisted: Sequence[CommandEntry] = (), **options: Any) -> None:
         """List the commands of *table*; run *unlisted* ones, too."""
         super().__init__(**options)
         self._table = {command.name: command for command in table}

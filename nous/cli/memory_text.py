@@ -37,8 +37,8 @@ def whole_episode(episode: Episode) -> Iterator[str]:
     if episode.dataref:
         yield f"from {path_of(episode.dataref)}"
     yield from ("", summary.summary, "", f"outcome: {one_line(summary.outcome_rationale)}")
-    if episode.contradiction:
-        yield f"unsure: {one_line(episode.contradiction)}"
+    if episode.contradiction not in {None, summary.outcome_rationale}:
+        yield f"unsure: {one_line(episode.contradiction or '')}"
     yield from _listed("decided", (decision.description for decision in episode.decisions))
     yield from _listed("learned", summary.key_points)
     yield from _listed("files", episode.files_touched)

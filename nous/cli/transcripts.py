@@ -14,13 +14,7 @@ from nous.domain.errors import BadInput
 from nous.excerpt import Excerpt
 from nous.excerpt.strategies import names
 from nous.text.token_estimate import estimate
-from nous.transcript import (
-    Transcript,
-    build_summarizer_input,
-    group_into_turns,
-    known_readers,
-    read_transcript,
-)
+from nous.transcript import Transcript, build_summarizer_input, group_into_turns, known_readers, read_transcript
 from nous.transcript.load import damage, refusal
 from nous.transcript.parsing.turns import EXTRAS
 from nous.transcript.render.terminal import render as view

@@ -7,7 +7,7 @@ import structlog
 
 from nous.domain.episode import Tokens
 from nous.domain.errors import BadInput
-from nous.llm.base import AnswerUnusable, Failure, Model, Question
+from nous.llm.base import AnswerUnusable, Failure, Model, ModelMisconfigured, ModelRefused, Question
 from nous.llm.state import UsageCounters
 
 T = TypeVar("T")
@@ -52,16 +52,23 @@ def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCou
     Raises `AnswerUnusable` if *read* cannot use either answer, and what `Model.ask` raises.
     """
     tokens, complaint, draft = Tokens(), "", None
-    for coerce in (False, True):
-        reply = model.ask(question)
+    for is_last in (False, True):
+        try:
+            reply = model.ask(question)
+        except (ModelRefused, ModelMisconfigured):
+            if draft is None:
+                raise
+            break
         tokens += reply.tokens
         try:
-            value = read(reply.text, is_whole=reply.is_whole, coerce=coerce)
+            value = read(reply.text, is_whole=reply.is_whole, coerce=is_last and draft is None)
             return StructuredAnswer(value=value, model=reply.model, tokens=tokens, draft=draft)
         except Improvable as error:
+            if draft is not None:
+                return StructuredAnswer(value=error.value, model=reply.model, tokens=tokens, draft=draft)
             draft, complaint = error.value, str(error)
         except (BadInput, RecursionError) as error:
-            complaint = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+            complaint = str(error) if isinstance(error, BadInput) else "it is nested too deeply"
         question = question.again(reply.text, complaint)
     counters.count(model.id, **{f"failed_{Failure.PARSE}": 1})
     log.warning("model.response_unusable", model=model.id, failure=Failure.PARSE, complaint=complaint)

@@ -21,6 +21,7 @@ from nous.llm.state import UsageCounters
 from nous.llm.structured_output import ask
 from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.summary.llm.prompt import PromptTemplate, fenced
+from nous.summary.llm.response import text_of
 
 MOST_SENT = 24_000
 """The most characters of facts in a question; the nearest pairs come first."""
@@ -112,7 +113,7 @@ def _read(text: str, /, *, is_whole: bool, coerce: bool, pairs: _Pairs, by: str)
         fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
         new, known, relation = (str(fields.get(name)).strip().casefold() for name in ("new", "known", "relation"))
         if relation in set(Relation):
-            why = " ".join(str(fields.get("reason") or "").split())[:LONGEST_REASON]
+            why = " ".join(text_of(fields.get("reason")).split())[:LONGEST_REASON]
             found.setdefault((new, known), {})[relation] = Adjudication(Relation(relation), by, why)
     rulings: dict[UUID, dict[UUID, Adjudication]] = {}
     for pair, (fact_id, known_id, is_asked) in pairs.items():

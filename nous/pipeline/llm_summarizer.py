@@ -174,6 +174,7 @@ def _so_far(before: Summary, *, part: int, of: int) -> str:
     told = fenced([Segment("\n".join((before.title, before.summary, *threads)))], name="before")
     return (
         f"This is part {part} of {of} of a long session. The parts before it, in short:\n{told}\n\n"
-        "Answer for the whole session so far, this part included: its title, all that was done in it, and all that is "
-        "open at the end of this part. Take facts from this part alone.\n\n"
+        "Answer for the whole session so far, this part included: its title, all that was done in it, its lessons, its "
+        "outcome, and what is open at the end of this part, without what was settled. Take facts from this part "
+        "alone.\n\n"
     )

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.knowledge.fact_index import FactIndex
-from nous.store.base import (
-    AnchoredSummaries,
-    Episodes,
-    FactLog,
-    SessionStates,
-)
+from nous.store.base import AnchoredSummaries, Episodes, FactLog, SessionStates
 
 if TYPE_CHECKING:
     from nous.retrieval.search import ScopeIndex

@@ -10,13 +10,14 @@ from nous.domain.summary_input import MOST_CANDIDATES, MOST_POINTS, Segment
 from nous.summary.heuristic.narrative import MOST_TOPICS
 from nous.summary.heuristic.sentences import distinct
 from nous.summary.llm.source_index import CitedStatement, SourceTurn
+from nous.summary.llm.vetting import UNTITLED
 from nous.text.sentences import sentences
 
-_SAID = 0.5
-"""Share of a statement's words from which a text says it."""
+_SAID, _COVERED = 0.5, 0.7
+"""Shares of a statement's words from which one text says it, and from which a whole summary does."""
 
-_MOST_WORDS = 300
-"""Words up to which sentences of earlier windows are put back into a summary."""
+_MOST_WORDS, _LONG = 250, 4
+"""Words up to which sentences of earlier windows are put back into a summary; sentences of a long summary."""
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ def merged(windows: Sequence[WindowSummary]) -> tuple[Summary, tuple[CandidateFa
     last = windows[-1].summary
     summary = replace(
         last,
-        title=windows[0].summary.title,
+        title=next((each.summary.title for each in windows if each.summary.title != UNTITLED), UNTITLED),
         key_points=tuple(distinct(_by_turns(each.summary.key_points for each in windows), MOST_POINTS)),
         topics=tuple(dict.fromkeys(_by_turns(each.summary.topics for each in windows)))[:MOST_TOPICS],
         open_threads=_still_open(windows),
@@ -62,20 +63,28 @@ def _still_open(windows: Sequence[WindowSummary]) -> tuple[str, ...]:
 
 def _completed(summary: Summary, earlier: Sequence[str]) -> str:
     """Return the text of *summary*, after sentences of *earlier* ones that it leaves out."""
-    told = [*_sentences(summary.summary), *map(SourceTurn, (*summary.key_points, *summary.open_threads))]
+    told = SourceTurn("\n".join((summary.summary, *summary.key_points, *summary.open_threads)))
     left, kept = _MOST_WORDS - len(summary.summary.split()), list[tuple[int, str]]()
-    by_window = [[(at, said) for said in _sentences(text)] for at, text in enumerate(earlier)]
+    by_window = [[(at, said) for said in _lasting(text)] for at, text in enumerate(earlier)]
     for at, sentence in _by_turns(by_window):
-        if not _is_said(sentence.text, told) and len(sentence.text.split()) <= left:
-            left -= len(sentence.text.split())
-            told.append(sentence)
-            kept.append((at, sentence.text))
+        size = len(sentence.split())
+        if size <= left and not _is_covered(sentence, told):
+            left, told = left - size, SourceTurn(f"{told.text}\n{sentence}")
+            kept.append((at, sentence))
     put_back = (sentence for _, sentence in sorted(kept, key=lambda each: each[0]))
     return " ".join(filter(None, (*put_back, summary.summary)))
 
 
-def _sentences(text: str) -> list[SourceTurn]:
-    return [SourceTurn(text[start:end].strip()) for start, end in sentences(text)]
+def _lasting(text: str) -> list[str]:
+    """Return the sentences of a summary; of a long one not the last, which tells how it ended."""
+    said = [text[start:end].strip() for start, end in sentences(text)]
+    return said[:-1] if len(said) >= _LONG else said
+
+
+def _is_covered(sentence: str, told: SourceTurn) -> bool:
+    claim = CitedStatement.of(sentence)
+    is_named = not claim.tokens or any(map(told.has, claim.tokens))
+    return is_named and claim.share_in(told.content) >= _COVERED
 
 
 def _is_said(statement: str, texts: Iterable[SourceTurn]) -> bool:

@@ -58,7 +58,7 @@ def contradiction(summary: Summary, record: SessionRecord) -> str | None:
     runs = [run for run in record.runs if run.purpose is Purpose.TEST]
     if words().says("tests_passed", told) and runs and not runs[-1].passed:
         return f"`{shortened(runs[-1].command, 80)}` failed in turn {runs[-1].turn}, the last run of tests."
-    if words().says("tests_passed", told) and record.is_coding and not record.runs:
+    if not record.runs and words().says("tests_passed", told) and record.is_coding:
         return "The record shows no run of tests."
     is_unmade = words().says("committed", told) and record.is_coding and not record.commits
     return "The record shows no commit." if is_unmade else None

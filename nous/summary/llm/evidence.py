@@ -70,7 +70,7 @@ class Place(NamedTuple):
 def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
     """Yield the place of each quote that the session has, in its turn or else in another one."""
     for quote in quotes:
-        wanted = squeezed(without_label(quote.text))
+        wanted = squeezed(without_label(quote.text)) if _says_something(quote.text, session) else ""
         order = sorted(session.turns, key=lambda turn: abs(turn - quote.turn))
         turn = next((turn for turn in order if wanted and wanted in session.turns[turn].squeezed), None)
         if turn is None:
@@ -80,6 +80,12 @@ def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
         by = speaker(whole) if whole else _least_trusted(map(speaker, segments))
         said = whole or session.turns[turn]
         yield Place(replace(quote, turn=turn), by, said.around(wanted))
+
+
+def _says_something(quote: str, session: SourceIndex) -> bool:
+    """Return whether a quote has two content words or a literal, or is all that a speaker says."""
+    said = CitedStatement.of(quote)
+    return len(said.content) > 1 or bool(said.tokens) or session.is_segment(squeezed(without_label(quote)))
 
 
 def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:
@@ -151,11 +157,9 @@ class _Evidence:
         return None
 
     def _is_users(self) -> bool:
-        is_quoted = any(
-            place.speaker is Trust.USER or self.session.is_decided(squeezed(without_label(place.quote.text)))
-            for place in self.places
-        )
-        return is_quoted or self._share_of(Trust.USER) >= _OWN_WORDS
+        """Return whether a quote is the user's, or what the user decided."""
+        decided = (self.session.is_decided(squeezed(without_label(place.quote.text))) for place in self.places)
+        return any(place.speaker is Trust.USER for place in self.places) or any(decided)
 
     def literal_turns(self) -> Sequence[int] | Unsupported:
         """Return the turns, beside the cited ones, that have literals of the fact; or an objection."""
@@ -202,8 +206,7 @@ class _Evidence:
     def trust(self) -> Trust:
         """Return the trust in the quotes' speaker; of several, in the most trusted who says enough."""
         speakers = {place.speaker for place in self.places}
-        enough = _OWN_WORDS if len(speakers) > 1 else _OWN_WORDS / 2
-        ranked = (trust for trust in Trust if trust in speakers and self._share_of(trust) >= enough)
+        ranked = (trust for trust in Trust if trust in speakers and self._share_of(trust) >= _OWN_WORDS)
         return next(ranked, _least_trusted({*speakers, Trust.ASSISTANT} if Trust.USER in speakers else speakers))
 
     def _share_of(self, speaker_: Trust) -> float:

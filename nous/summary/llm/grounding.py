@@ -20,8 +20,7 @@ from nous.summary.llm.source_index import CitedStatement, SourceIndex, content_o
 from nous.summary.llm.vetting import UNCONFIRMED, Vetting
 from nous.text.sentences import sentences
 
-LONGEST = 4_000
-"""The most characters of a fact: anything longer is no single statement."""
+LONGEST = 4_000  # the most characters of a fact: anything longer is no single statement
 
 
 class Dropped(StrEnum):

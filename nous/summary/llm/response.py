@@ -21,6 +21,7 @@ from nous.text.sentences import sentences, shortened
 
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT, LONGEST_QUOTE = 200, 4_000, 600, 1_000, 300
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
+_MOST_FACTS, _MOST_QUOTES = 200, 10  # of an answer, and of a fact
 
 LIKELY = 0.8  # the confidence of a fact that states none
 _UNSAFE = re.compile(r"[\x00\ud800-\udfff]")
@@ -131,12 +132,12 @@ def quotes_of(value: object, turns: Sequence[int]) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     for at, item in enumerate(items_of(value)):
-        fields = cast("dict[str, object]", item) if isinstance(item, dict) else {"quote": item}
+        fields = _named(item) if isinstance(item, dict) else {"quote": item}
         text = shortened(text_of({name: each for name, each in fields.items() if name != "turn"}), LONGEST_QUOTE)
         stated = turns_of(fields.get("turn")) or list(turns[at : at + 1] or turns[-1:]) or [0]
         found += [{"turn": stated[0], "quote": text}] if text else []
     quoted = {each["turn"] for each in found}
-    return found + [{"turn": turn, "quote": ""} for turn in turns if turn not in quoted]
+    return found[:_MOST_QUOTES] + [{"turn": turn, "quote": ""} for turn in turns if turn not in quoted]
 
 
 def date_of(value: object) -> str | None:
@@ -175,8 +176,8 @@ def _texts(longest: int) -> BeforeValidator:
 
 def _facts(value: Any) -> list[dict[str, Any]]:
     facts: list[dict[str, Any]] = []
-    for item in items_of(value):
-        fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    for item in items_of(value)[:_MOST_FACTS]:
+        fields = _named(item) if isinstance(item, dict) else {}
         if text := text_of(fields.get("text") or item):
             turns = turns_of(fields.get("turns"))
             quotes = quotes_of(fields.get("quotes") or fields.get("quote"), turns)
@@ -196,8 +197,14 @@ class _Lenient(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, value: Any) -> Any:
-        fields = {_bare(name): each for name, each in cast("dict[str, Any]", value).items()}
+        fields = _named(value)
         return {name: fields.get(_bare(name)) for name in cls.model_fields}
+
+
+def _named(value: object) -> dict[str, Any]:
+    """Return the fields of an object by their bare names; of two spellings, the first counts."""
+    fields = cast("dict[str, Any]", value)
+    return {_bare(name): fields[name] for name in reversed(fields)}
 
 
 def _bare(name: str) -> str:
