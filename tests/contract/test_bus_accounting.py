@@ -189,7 +189,7 @@ HANDS = 8
 
 
 class Work:
-    """What one thread does to the deliveries, in an order of its own."""
+    """Random operations of one thread on the deliveries."""
 
     def __init__(self, client: Any, ended: Callable[..., SessionEnded], seed: int) -> None:
         self._client = client

@@ -104,7 +104,7 @@ SHOP, THERE = Scope(project="a"), Scope(project="a:b")
 
 
 def uploaded(store: WholeStore, content: bytes, *, session_id: str = "s") -> str:
-    """What the event that speaks of it calls it."""
+    """Upload *content*; return the reference by which an event names it."""
     return upload(store, content, keys=KEYS, scope=SHOP, session_id=session_id)
 
 

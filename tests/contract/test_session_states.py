@@ -44,7 +44,7 @@ def opened(session: str = "s1", at: datetime = NOON, *, scope: Scope = HOME) -> 
 
 
 def save(store: WholeStore, state: SessionState, *, replaces: SessionState | None = None) -> bool:
-    """Whether it was stored."""
+    """Return whether the write was accepted."""
     return store.write(SaveSessionState(session_state=state, replaces=replaces))
 
 
@@ -185,7 +185,7 @@ ODD = "a/b: 100% 日本"
 def save_anchor(
     store: WholeStore, anchor: StoredAnchoredSummary, *, replaces: StoredAnchoredSummary | None = None
 ) -> bool:
-    """Whether it was stored."""
+    """Return whether the write was accepted."""
     return store.write(SaveAnchoredSummary(anchor=anchor, replaces=replaces.event_id if replaces else None))
 
 

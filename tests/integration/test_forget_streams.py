@@ -136,7 +136,7 @@ class Late:
 
 
 def late(container: Container, act: ErasureRequest) -> Container:
-    """*world* as somebody has it to whom it happens that *act* is through before his commit."""
+    """Return *container* for a worker whose first commit comes just after *act*."""
     return container.replaced(bus=Late(container, lambda: eraser(container).erase(act)))
 
 

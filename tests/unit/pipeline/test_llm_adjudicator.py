@@ -1,4 +1,4 @@
-"""What a model is asked about facts that the texts leave uncertain, and what its answer decides."""
+"""Questions to a model about facts that the texts leave uncertain, and the rulings of its answers."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

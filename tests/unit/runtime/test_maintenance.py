@@ -159,7 +159,7 @@ def test_an_episode_that_a_model_makes_while_it_is_offered_is_not_offered() -> N
 
 
 def tried_in_vain(world: ModelWorld, event: EpisodeOutdated) -> Effects:
-    """What comes of *event* where the model is of no use, and there is no patience left."""
+    """Return the effects of *event* with a failing model; degraded ones if they are offered."""
     try:
         return REVISER.handler_factory(world.context)(event)
     except DegradedResult as offer:

@@ -193,7 +193,7 @@ def test_what_follows_from_a_failure_is_written_down_after_an_outage(runtime: An
 
 @pytest.fixture
 def briefly_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bus that does not answer when it is told for the first time what follows."""
+    """Make the bus unavailable when it first sets a delivery to waiting."""
     amend, is_back = WholeBus.compare_and_set_state, failing(1)
 
     def amend_when_back(self: WholeBus, *said: Any, after: DeliveryState, **more: Any) -> bool:

@@ -231,7 +231,7 @@ def test_a_pretty_document_longer_than_the_usual_head_is_looked_at_whole() -> No
 
 
 LONG = {"openai_chat": ("messages", "role", "content"), "sharegpt": ("conversations", "from", "value")}
-"""What chats in a document are called by: the list of messages, who said one, and what."""
+"""Keys of a chat in a document: the list of messages, and the speaker and text of each."""
 
 
 def long_from_the_start(kind: str, length: int) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def test_nothing_is_removed_by_a_command_that_may_mean_something_else(command: s
     assert removed_by(command) == []
 
 
-LONG_PATH = "/home/somebody/" + "directory/" * 30 + "file.rs"
+LONG_PATH = "/home/ada/" + "directory/" * 30 + "file.rs"
 
 
 @pytest.mark.parametrize(
