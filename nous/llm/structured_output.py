@@ -49,7 +49,7 @@ class Parser(Protocol[T_co]):
 def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCounters) -> StructuredAnswer[T]:
     """Ask *model*, and once more with the complaint if *read* has one.
 
-    Raises `AnswerUnusable` if *read* cannot use either answer, and what `Model.ask` raises.
+    Raises `AnswerUnusable` if *read* cannot use either answer, and what `Model.ask` raises; a refusal, only at first.
     """
     tokens, complaint, draft = Tokens(), "", None
     for is_last in (False, True):

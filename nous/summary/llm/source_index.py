@@ -1,4 +1,4 @@
-"""Find the session turns that state a text's numbers, paths and names, and most words.
+"""Index a session's turns by speaker; find a text's numbers, paths, names and words in them.
 
 Literals of a statement are numbers, paths, identifiers and quotes: no paraphrase changes them. They are compared in one
 normal form: NFKC, casefolded, with one kind of quote, apostrophe, hyphen and space, and without the marks of code and
