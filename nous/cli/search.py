@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import click
@@ -120,8 +119,7 @@ def _found(name: str, container: Container, scope: Scope | None) -> Provenance:
     for each in [scope] if scope else container.memory.episodes.scopes():
         with knowledge_of(container, each, vectors=False) as knowledge:
             if known := one_of(name, knowledge, container, each) if scope else fact_named(name, knowledge):
-                inputs = partial(container.memory.episodes.summary_input, each)
-                return provenance_of(known.fact.id, knowledge, inputs)
+                return provenance_of(known.fact.id, knowledge, container.memory.episodes)
     raise NotFound(f"there is no fact {name!r} in any scope")
 
 
@@ -159,7 +157,7 @@ def _evidence_lines(evidence: Evidence, *, is_first: bool) -> Iterator[str]:
     yield f"  episode {source.episode_id}, event {source.event_id}"
     if source.digest or source.by:
         yield f"  transcript version {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"
-    yield from (f"  > {fitted(quote, beside=4)}" for quote in evidence.quotes)
+    yield from (f"  > turn {quote.turn}: {fitted(quote.text, beside=12)}" for quote in evidence.quotes)
 
 
 def _relative(relative: RelatedFact) -> Iterator[str]:

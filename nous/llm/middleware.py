@@ -22,14 +22,7 @@ from nous.llm.base import (
     Reply,
     TokenBudgetExceeded,
 )
-from nous.llm.state import (
-    CircuitStore,
-    OpenCircuit,
-    Reservation,
-    ResponseStore,
-    TokenUsageStore,
-    UsageCounters,
-)
+from nous.llm.state import CircuitStore, OpenCircuit, Reservation, ResponseStore, TokenUsageStore, UsageCounters
 from nous.text.token_estimate import Counter
 
 _LOOK_AGAIN = timedelta(minutes=10)

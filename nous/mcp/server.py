@@ -6,7 +6,7 @@ Code the structured content, others the text. So each says all, also that it hol
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial, wraps
+from functools import wraps
 from importlib.metadata import version
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self
@@ -57,7 +57,7 @@ class Note(NamedTuple):
     def of_evidence(cls, evidence: Evidence) -> Self:
         source, text, reason = evidence.source, shown(evidence.text), shown(evidence.reason)
         date, place = day(source.said_at or evidence.at), place_text(source.session_id, source.turns)
-        quotes = [*map(shown, evidence.quotes[:_MOST_QUOTES])]
+        quotes = [f"turn {each.turn}: {shown(each.text)}" for each in evidence.quotes[:_MOST_QUOTES]]
         line = f"- said in {place}, {date}, {source.trust.word}'s words: {text} ({reason})"
         fields = {"relation": "said", "text": text, "date": date, "session": source.session_id, "turns": source.turns}
         fields |= {"trust": source.trust, "reason": reason, "quotes": quotes}
@@ -200,8 +200,7 @@ class MemoryTools:
         container, where = self._opened(scope)
         with knowledge_of(container, where, vectors=False) as knowledge:
             known = one_of(shortened(id, _LONGEST_ID), knowledge, container, where)
-            inputs = partial(container.memory.episodes.summary_input, where)
-            found = provenance_of(known.fact.id, knowledge, inputs)
+            found = provenance_of(known.fact.id, knowledge, container.memory.episodes)
         fact, text = known.fact, shown(known.fact.text)
         state = "current" if known.is_current else "superseded"
         fields = {"id": fact.id, "text": text, "state": state, "scope": str(where), "trust": known.trust}

@@ -14,10 +14,8 @@ from nous.domain.fact import LinkKind
 from nous.knowledge.fact_index import Earlier, KnownFact
 from nous.knowledge.open_pairs import OpenPair
 from nous.retrieval.query import files_named
-from nous.text.injection import Aim, aims
 from nous.text.language import words
 from nous.text.sanitize import shortened
-from nous.text.sentences import sentences
 
 LONGEST = 10_000
 """Maximum characters of the block, even if the budget is larger."""
@@ -131,39 +129,15 @@ def _last_session(notes: ContextNotes, budget: int) -> tuple[str, int]:
 def _of_last_session(notes: ContextNotes) -> Iterator[str]:
     if anchor := notes.anchor:
         yield f"# The session {anchor.session_id}, up to {anchor.at:%Y-%m-%d %H:%M} UTC"
-        yield from filter(_is_harmless, _closed_up(anchor.summary.to_prompt_text()))
+        yield from filter(str.strip, anchor.summary.to_prompt_text().splitlines())
     elif episode := notes.episode:
         # A transcript without timestamps has no start, and its end is the time of its publication.
         verb = "ended" if episode.started_at else "was published"
-        title = _harmless(episode.summary.title) or episode.session_id
-        yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {_line(title)}"
+        yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {_line(episode.summary.title)}"
         doubt = "" if episode.is_sure else f" (unsure: {episode.contradiction or 'the record does not show it'})"
-        yield f"It is {episode.summary.outcome}: {_harmless(episode.summary.outcome_rationale + doubt)}"
-        yield _harmless(episode.summary.summary)
-        told = (each for each in episode.summary.still_open if _is_harmless(each))
-        yield from (f"- still open: {_line(each)}" for each in told)
-
-
-_HARMFUL = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
-"""Aims excluded from all notes: older releases stored episodes without a check."""
-
-
-def _is_harmless(text: str) -> bool:
-    return not (aims(text, of_agent=True) & _HARMFUL)
-
-
-def _harmless(text: str) -> str:
-    found = (text[start:end].strip() for start, end in sentences(text))
-    return _line(" ".join(each for each in found if _is_harmless(each)))
-
-
-def _closed_up(text: str) -> Iterator[str]:
-    """Yield the lines of *text*, each with the blank line before it."""
-    gap = ""
-    for line in text.splitlines():
-        if line.strip():
-            yield gap + line
-        gap = "" if line.strip() else "\n"
+        yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale + doubt)}"
+        yield _line(episode.summary.summary)
+        yield from (f"- still open: {_line(each)}" for each in episode.summary.still_open)
 
 
 def _known(notes: ContextNotes, facts: Sequence[KnownFact], room: int) -> str:

@@ -1,69 +1,27 @@
 """Collect a fact's provenance: its sources, quotes from their turns, and related facts."""
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Protocol
 from uuid import UUID
 
+from nous.domain.episode import CandidateFact, Episode, Quote
 from nous.domain.fact import Linked, LinkKind, Source, Superseded
 from nous.domain.fact import named as facts_of
-from nous.domain.summary_input import Segment, SummaryInput
+from nous.domain.scope import Scope
+from nous.domain.summary_input import SummaryInput
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.retrieval.word_index import asked_terms, terms
-
-GOOD_SHARE = 0.25  # fraction of a fact's words that a line must add to the lines before it to be quoted
-_LONGEST = 300
-_BEFORE = 60  # characters kept before the first word of the fact, if the start of a line is cut off
-_LABEL = re.compile(r"\[[A-Z][\w ]*\] ")
-_CALLS = re.compile(r" \| (?=\S)")
+from nous.summary.llm.evidence import quoting_nearest
+from nous.summary.llm.source_index import SourceIndex, without_label
 
 
-class _Line(NamedTuple):
-    label: str
-    text: str
-    terms: frozenset[str]
+class EpisodeReader(Protocol):
+    """Reader of what the episodes of a scope keep of their sessions."""
 
+    def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]: ...
 
-def quoted(text: str, segments: Iterable[Segment]) -> tuple[str, ...]:
-    """Return the line of *segments* with most words of *text*, then lines with many of the rest."""
-    wanted = frozenset(asked_terms(text))
-    lines = [line for segment in segments for line in _lines(segment, wanted)]
-    return tuple(line.label + _cut(line) for line in _showing(lines, wanted))
-
-
-def _showing(lines: Sequence[_Line], wanted: frozenset[str]) -> Iterator[_Line]:
-    """Yield the lines to quote; always the first, so that the reader sees the place."""
-    missing = wanted
-    least = 0.0
-    while lines:
-        best = max(lines, key=lambda line: len(line.terms & missing))
-        if len(best.terms & missing) < least:
-            return
-        yield best
-        missing -= best.terms
-        least = max(GOOD_SHARE * len(wanted), 1)
-
-
-def _lines(segment: Segment, wanted: Collection[str]) -> Iterator[_Line]:
-    found = _LABEL.match(segment.text)
-    label = found[0] if found else ""
-    for line in segment.text[len(label) :].splitlines():
-        for part in _CALLS.split(line) if label == "[Tools] " else (line,):
-            if part.strip():
-                yield _Line(label, part.strip(), frozenset(terms(part)).intersection(wanted))
-
-
-def _cut(line: _Line) -> str:
-    """Return the text of *line*; of a long one, the part around the fact's longest word."""
-    text = line.text
-    if len(text) <= _LONGEST:
-        return text
-    term = max(line.terms, key=len, default="").removesuffix("=")
-    found = re.search(rf"(?<![a-z0-9]){re.escape(term)}", text.casefold())
-    start = max((found.start() if found else 0) - _BEFORE, 0)
-    return f"{'…' if start else ''}{text[start : start + _LONGEST]}{'…' if start + _LONGEST < len(text) else ''}"
+    def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None: ...
 
 
 GAVE_WAY = "gave way to"
@@ -71,10 +29,10 @@ GAVE_WAY = "gave way to"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One statement of a fact: wording, source, verdict, and lines of the turns behind it.
+    """One statement of a fact: wording, source, verdict, and the words of the turns behind it.
 
-    `quotes` begin with the line that has most of its words. They are empty if the summarizer input of the episode is
-    gone, or shows none of the turns.
+    `quotes` are those that the model gave, or else the sentence of the turns that has most words of the fact. There are
+    none if the episode keeps neither.
     """
 
     text: str
@@ -82,7 +40,7 @@ class Evidence:
     at: datetime
     reason: str
     similarity: float | None
-    quotes: tuple[str, ...]
+    quotes: tuple[Quote, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,27 +64,34 @@ class Provenance:
     relatives: tuple[RelatedFact, ...]
 
 
-def provenance_of(
-    fact_id: UUID, knowledge: FactIndex, summary_input: Callable[[UUID], SummaryInput | None]
-) -> Provenance:
+def provenance_of(fact_id: UUID, knowledge: FactIndex, episodes: EpisodeReader) -> Provenance:
     """Return the sources of a fact and its relations. Raises `KeyError` if there is none."""
     known = knowledge[fact_id]
-    return Provenance(
-        known=known, tellings=tuple(_tellings(known, summary_input)), relatives=tuple(_relatives(known, knowledge))
-    )
+    tellings, relatives = tuple(_tellings(known, episodes)), tuple(_relatives(known, knowledge))
+    return Provenance(known=known, tellings=tellings, relatives=relatives)
 
 
-def _tellings(known: KnownFact, summary_input: Callable[[UUID], SummaryInput | None]) -> Iterator[Evidence]:
+def _tellings(known: KnownFact, episodes: EpisodeReader) -> Iterator[Evidence]:
     fact = known.fact
     first = fact.text, fact.source, fact.learned_at, known.reason, None
     again = ((row.text, row.source, row.at, row.reason, row.similarity) for row in known.confirmed)
     for text, source, at, reason, similarity in (first, *again):
-        # Only as far as the summarizer saw the turns.
-        found = summary_input(source.episode_id) if source.turns else None
-        shown = [segment for segment in found.segments if segment.turn in source.turns] if found else []
-        yield Evidence(
-            text=text, source=source, at=at, reason=reason, similarity=similarity, quotes=quoted(text, shown)
-        )
+        quotes = _quotes(text, source, fact.scope, episodes)
+        yield Evidence(text=text, source=source, at=at, reason=reason, similarity=similarity, quotes=quotes)
+
+
+def _quotes(text: str, source: Source, scope: Scope, episodes: EpisodeReader) -> tuple[Quote, ...]:
+    editions = episodes.editions(scope, source.episode_id)
+    given = (each.quotes for edition in editions for each in edition.candidate_facts if each.text == text)
+    if quotes := next(filter(None, given), ()):
+        return quotes
+    # Only as far as the summarizer saw the turns.
+    found = episodes.summary_input(scope, source.episode_id) if source.turns else None
+    shown = tuple(each for each in found.segments if each.turn in source.turns) if found else ()
+    if not shown:
+        return ()
+    nearest = quoting_nearest(CandidateFact(text=text), SourceIndex(SummaryInput(windows=(shown,)))).quotes
+    return tuple(Quote(each.turn, without_label(each.text)) for each in nearest)
 
 
 def _relatives(known: KnownFact, knowledge: FactIndex) -> Iterator[RelatedFact]:

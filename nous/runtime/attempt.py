@@ -244,9 +244,6 @@ class Attempts:
         ):
             return progress.reason  # another process has continued with it meanwhile
         log.warning(
-            "delivery.retry_scheduled",
-            reason=progress.reason,
-            seconds=round(seconds, 1),
-            errors=progress.errors,
+            "delivery.retry_scheduled", reason=progress.reason, seconds=round(seconds, 1), errors=progress.errors
         )
         return progress.reason

@@ -18,17 +18,7 @@ from importlib.metadata import version
 from itertools import chain, groupby
 from pathlib import Path
 
-from excerpt.gold import (
-    BASELINES,
-    DATA,
-    Score,
-    Session,
-    data_sets,
-    kept,
-    kept_spec,
-    score_function,
-    transcript_of,
-)
+from excerpt.gold import BASELINES, DATA, Score, Session, data_sets, kept, kept_spec, score_function, transcript_of
 from excerpt.growth import cost_lines
 from excerpt.retention import Retention, retention, retention_table
 

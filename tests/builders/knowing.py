@@ -52,11 +52,7 @@ def taught(
     rulings = {known.fact.id: Adjudication(ruling, by="the tests", why="so") for known in knowledge if ruling}
     adjudications = {fact_id(said_by.episode_id, fact.text): rulings for fact in facts}
     learn_context = LearnContext(
-        scope=Scope(),
-        source=said_by,
-        policy=policy or Policy(near=0.5),
-        at=AT,
-        adjudications=adjudications,
+        scope=Scope(), source=said_by, policy=policy or Policy(near=0.5), at=AT, adjudications=adjudications
     )
     vectors = HashingEmbedder(dim=knowledge.dim).embed([fact.text for fact in facts])
     given = [*vectors] if has_vector else [None] * len(facts)

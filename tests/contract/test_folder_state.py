@@ -17,15 +17,7 @@ from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.store import transcript_source
 from nous.store.keys import StoreKeys
-from nous.store.redis.transcripts import (
-    KEPT,
-    FileRecord,
-    RedisFolderState,
-    WatchedFolder,
-    digest_of,
-    name_of,
-    unpacked,
-)
+from nous.store.redis.transcripts import KEPT, FileRecord, RedisFolderState, WatchedFolder, digest_of, name_of, unpacked
 from nous.store.transcript_source import key_of, upload
 
 HERE = WatchedFolder(Scope(), "laptop", Path("/sessions"))

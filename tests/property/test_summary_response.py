@@ -103,9 +103,7 @@ def test_grounding_again_changes_nothing(told: tuple[list[Segment], list[Candida
 
 
 @given(told)
-def test_no_fact_has_a_number_or_a_turn_that_the_session_lacks(
-    told: tuple[list[Segment], list[CandidateFact]],
-) -> None:
+def test_no_fact_has_a_number_or_a_turn_that_the_session_lacks(told: tuple[list[Segment], list[CandidateFact]]) -> None:
     said, candidates = told
     session = SourceIndex(SummaryInput(windows=(tuple(said),)))
     heard = set(NUMBER.findall(" ".join(segment.text for segment in said)))

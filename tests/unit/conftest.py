@@ -73,13 +73,7 @@ class RuntimeWorld:
             {"toy": worker}, bus=self.bus, context=self.context, retry_policy=retry_policy, leases=leases
         )
         self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
-        self.sweeper = Sweeper(
-            TOY,
-            bus=self.bus,
-            jobs=self.jobs,
-            retry_policy=retry_policy,
-            ahead=4,
-        )
+        self.sweeper = Sweeper(TOY, bus=self.bus, jobs=self.jobs, retry_policy=retry_policy, ahead=4)
 
     def offer(self, *events: Event) -> None:
         """Publish *events*, and queue a job for each that there is room for."""

@@ -7,6 +7,7 @@ alone, with the fact's literals.
 """
 
 import re
+from calendar import month_abbr
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -43,8 +44,11 @@ _SAME_THING, _SAME_REFERENCE = 0.1, 0.25
 _BESIDE, _AROUND = 4, 3
 """Words around a number in the fact, and around it in its source, that tell what it counts."""
 
-_BEFORE, _AFTER = 8, 4
-"""Words before a word, and behind it, within which a negation may concern it."""
+_SCOPE = 8
+"""Words behind a negation that it may concern; of those before it, it may concern the next one (`insurance: no`)."""
+
+_PHRASE = 4
+"""Least words of a quote that may have a single content word."""
 
 
 class Unsupported(StrEnum):
@@ -83,9 +87,13 @@ def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
 
 
 def _says_something(quote: str, session: SourceIndex) -> bool:
-    """Return whether a quote has two content words or a literal, or is all that a speaker says."""
+    """Return whether a quote says enough to be evidence.
+
+    It needs two content words, or one in a longer phrase, or a literal; or it is all that its speaker says.
+    """
     said = CitedStatement.of(quote)
-    return len(said.content) > 1 or bool(said.tokens) or session.is_segment(squeezed(without_label(quote)))
+    fewest = 1 if len(quote.split()) >= _PHRASE else 2
+    return len(said.content) >= fewest or bool(said.tokens) or session.is_segment(squeezed(without_label(quote)))
 
 
 def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:
@@ -164,7 +172,9 @@ class _Evidence:
     def literal_turns(self) -> Sequence[int] | Unsupported:
         """Return the turns, beside the cited ones, that have literals of the fact; or an objection."""
         further: list[int] = []
-        for literal in self.claim.tokens:
+        if not all(_in_any_form(date, self.session.whole.plain) for date in _DATE.finditer(self.text)):
+            return Unsupported.NOT_SAID
+        for literal in sorted(self.claim.tokens):
             if any(quote.has(literal) for quote in self._quotes):
                 continue
             cited = [turn for turn in self.turns if self.session.turns[turn].has(literal)]
@@ -184,16 +194,24 @@ class _Evidence:
     def _share_near(self, number: Literal, said: SourceTurn) -> float:
         """Return the fact's share of words in the sentence of *number*, 0 if its neighbors differ."""
         share = max((self.claim.share_in(each.content) for each in said.sentences if each.has(number)), default=0.0)
+        if self._has_rival(number.text):
+            return 0.0
         if number.text in self._dated or (f"#{number.text}" in self.text and share >= _SAME_REFERENCE):
             return 1.0
         beside = frozenset[str]().union(*SourceTurn(self.text).around_literal(number, _BESIDE))
         is_near = not beside or any(beside & around for around in said.around_literal(number, _AROUND))
         return share if is_near else 0.0
 
+    def _has_rival(self, number: str) -> bool:
+        """Return whether the quotes have another number of the same unit, which the fact lacks."""
+        own = {mark for each, mark in _marked(self.text) if each == number}
+        quoted = {each for place in self.places for each, mark in _marked(place.quote.text) if mark in own}
+        return bool(quoted) and not any(Literal("number", each) in self.claim.tokens for each in quoted)
+
     @cached_property
     def _dated(self) -> frozenset[str]:
         """Return the numbers of its dates, which tell nothing of what is beside them."""
-        return frozenset(literal.text for date in _DATE.findall(self.text) for literal in literals_in(date))
+        return frozenset(literal.text for date in _DATE.finditer(self.text) for literal in literals_in(date[0]))
 
     @cached_property
     def claim(self) -> CitedStatement:
@@ -214,8 +232,29 @@ class _Evidence:
         return self.claim.share_in(frozenset[str]().union(*(each.content for each in segments)))
 
 
+_MARKED = re.compile(r"#(?P<reference>\d+)|(?<![\w.])(?P<count>\d+(?:\.\d+)?) ?-?(?P<unit>[^\W\d_]+)")
+
+
+def _marked(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each number of *text* that has a unit or is a reference, and its unit or `#`."""
+    for found in _MARKED.finditer(plain(text)):
+        yield found["reference"] or found["count"], stem_of(found["unit"]) or found["unit"] if found["unit"] else "#"
+
+
+def _in_any_form(date: re.Match[str], said: str) -> bool:
+    """Return whether *said* has month and day of *date* side by side, in numbers or words."""
+    month, day = int(date["month"]), int(date["day"])
+    if not 0 < month < len(month_abbr):
+        return False
+    named = rf"(?<!\w)(?:0?{month}|{month_abbr[month].lower()}[a-z]*)(?!\d)"
+    dated = rf"(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)"
+    return re.search(rf"{named}\W{{0,2}}\w?\W{{0,2}}{dated}|{dated}(?: of)?\W{{0,2}}{named}", said) is not None
+
+
 def contradicted(text: str, quotes: Sequence[str]) -> bool:
     """Return whether *quotes* deny what *text* states, or state what it denies."""
+    if whole := _DENIES_ALL.match(text):
+        return not contradicted(text[whole.end() :], quotes)
     fact, said = _Polarity(_QUOTED.sub(" ", text)), [_Polarity(quote) for quote in quotes]
     if fact.denials and not any(each.negative for each in said):
         return True
@@ -228,10 +267,10 @@ def contradicted(text: str, quotes: Sequence[str]) -> bool:
     return bool(quotes) and all(opposed(read(text), read(quote)) for quote in quotes)
 
 
-_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_DATE = re.compile(r"\b\d{4}-(?P<month>\d\d)-(?P<day>\d\d)\b")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
 _WORD = re.compile(r"[^\W\d_]+'t\b|\w[\w'./-]*\w|\w")
-_DENIES_ALL = re.compile(r"\bit is not (?:the case|true) that\b", re.IGNORECASE)
+_DENIES_ALL = re.compile(r"\s*it is not (?:the case|true) that\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"(?:,|\bbut|\band)\s*\Z")
 
 
@@ -240,7 +279,7 @@ class _Polarity:
 
     def __init__(self, text: str) -> None:
         sets = words().sets
-        text = _DENIES_ALL.sub("not ", plain(text))
+        text = plain(text)
         found = [(word[0], word.start()) for word in _WORD.finditer(text)]
         self._stems = [stem_of(word) for word, _ in found]
         self.denials = [at for at, (word, _) in enumerate(found) if word in sets["denials"] or word.endswith("n't")]
@@ -256,7 +295,8 @@ class _Polarity:
         found = [at for at, each in enumerate(self._stems) if each == stem]
         if not found:
             return False if self.denials else None
-        return not any(-_AFTER <= at - negation <= _BEFORE for at in found for negation in self.negative)
+        before = any(at - _SCOPE <= negation <= at for at in found for negation in self.negative)
+        return not before and not any(at + 1 in self.negative for at in found)
 
 
 def _only_denied(stem: str, others: Sequence[_Polarity]) -> bool:

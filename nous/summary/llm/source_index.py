@@ -194,7 +194,8 @@ def content_of(text: str) -> frozenset[str]:
 def _stems(word: str) -> Iterable[str]:
     if word[0] >= _UNSPACED:
         return {word[at : at + 2] for at in range(max(1, len(word) - 1))}
-    return (_ENDING.sub("", word)[:_STEM],) if len(word) >= _SHORTEST else ()
+    stem = _ENDING.sub("", word)[:_STEM]
+    return (f"{stem[:-1]}i" if stem[-1] == "y" else stem,) if len(word) >= _SHORTEST else ()
 
 
 def stem_of(word: str) -> str:
@@ -282,6 +283,8 @@ class SourceTurn:
                 return token.text in self.numbers
             case "quote":
                 return token.text in self.words
+            case "name" if token.text.count(".") > 1 and squeezed(token.text) in self.squeezed:
+                return True  # keys of nested JSON, one after another
             case _:
                 return token.text in self.plain and _bounded(token).search(self.plain) is not None
 

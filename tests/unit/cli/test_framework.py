@@ -152,8 +152,4 @@ def test_a_mistake_in_the_settings_ends_any_command_with_its_code() -> None:
 def test_down_never_stops_a_server_that_is_not_ours() -> None:
     result = CliRunner(env={"NOUS_REDIS_URL": "redis://:geheim@host:1"}).invoke(main, ["down", "--json"])
 
-    assert json.loads(result.stdout) == {
-        "stopped": False,
-        "embedded": False,
-        "url": "redis://:***@host:1",
-    }
+    assert json.loads(result.stdout) == {"stopped": False, "embedded": False, "url": "redis://:***@host:1"}

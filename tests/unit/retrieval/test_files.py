@@ -59,17 +59,7 @@ def test_nothing_named_finds_nothing() -> None:
     assert parts("../..") == ()
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "/commit",
-        "ok",
-        "fix bug",
-        "推送",
-        "yes please do it",
-        "好的谢谢",
-    ],
-)
+@pytest.mark.parametrize("prompt", ["/commit", "ok", "fix bug", "推送", "yes please do it", "好的谢谢"])
 def test_a_trivial_prompt_is_not_searched_for(prompt: str) -> None:
     assert is_trivial(prompt)
 

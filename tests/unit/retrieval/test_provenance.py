@@ -1,27 +1,44 @@
 """How a fact is known."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
+from builders.episodes import episode
 from builders.knowing import AT, id_of, nothing, source, taught
 from builders.settling import Log
 
+from nous.domain.episode import CandidateFact, Episode, Quote
+from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, unsettling
-from nous.retrieval.provenance import Provenance, provenance_of, quoted
+from nous.retrieval.provenance import Provenance, provenance_of
 
 PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"
 
 
-def summary_inputs(episode_id: UUID) -> SummaryInput | None:
-    if episode_id != source("first").episode_id:
-        return None
-    return SummaryInput(windows=((Segment("[User] use port 8080", "User", 1), Segment("[User] thanks", "User", 2)),))
+@dataclass
+class Stored:
+    """Episodes of one session, with its turns if it has any."""
+
+    episodes: Sequence[Episode] = ()
+    segments: tuple[Segment, ...] = ()
+
+    def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]:
+        return self.episodes if scope == Scope() and episode_id == source("first").episode_id else ()
+
+    def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None:
+        is_there = self.segments and scope == Scope() and episode_id == source("first").episode_id
+        return SummaryInput(windows=(self.segments,)) if is_there else None
 
 
-def why(knowledge: FactIndex, text: str) -> Provenance:
-    return provenance_of(id_of(knowledge, text), knowledge, summary_inputs)
+SAID = Stored(segments=(Segment("[User] use port 8080", "User", 1), Segment("[User] thanks", "User", 2)))
+
+
+def why(knowledge: FactIndex, text: str, stored: Stored = SAID) -> Provenance:
+    return provenance_of(id_of(knowledge, text), knowledge, stored)
 
 
 def test_each_telling_names_its_source_its_reason_and_the_words_of_its_turns() -> None:
@@ -31,7 +48,7 @@ def test_each_telling_names_its_source_its_reason_and_the_words_of_its_turns() -
 
     first, second = why(knowledge, PORT).tellings
 
-    assert (first.reason, first.quotes) == ("nothing known is near", ("[User] use port 8080",))
+    assert (first.reason, first.quotes) == ("nothing known is near", (Quote(1, "use port 8080"),))
     assert (second.text, second.reason, second.quotes) == ("the API is on port 8080.", "the same text", ())
     assert second.source.session_id == "second"
     assert second.source.digest == "ab" * 32
@@ -87,36 +104,24 @@ def test_a_fact_is_named_by_the_beginning_of_its_id() -> None:
     assert knowledge.named("") == knowledge.named("xyz") == []
 
 
-FACT = "Tests are run with `mise run test`."
+def test_the_words_that_the_model_quoted_are_shown_if_an_edition_of_the_episode_has_them() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    quotes = (Quote(1, "port 8080"), Quote(2, "thanks"))
+    plain, other = CandidateFact(text=PORT), CandidateFact(text=OTHER_PORT, quotes=quotes[:1])
+    unquoted = replace(episode(), candidate_facts=(plain, other))
+    earlier = replace(unquoted, candidate_facts=(replace(plain, quotes=quotes),))
+
+    [telling] = why(knowledge, PORT, replace(SAID, episodes=(unquoted, earlier))).tellings
+    [without] = why(knowledge, PORT, replace(SAID, episodes=(unquoted,))).tellings
+
+    assert telling.quotes == quotes
+    assert without.quotes == (Quote(1, "use port 8080"),)
 
 
-def test_the_line_with_the_words_of_the_fact_is_quoted_with_whose_it_is() -> None:
-    segments = [
-        Segment("[Assistant] Here is my plan:\n1. look around\n2. mend it", "assistant", 1),
-        Segment("[Tools] Edit(reset_test.go) | Bash(mise run test)", "tools", 1),
-    ]
+def test_only_the_turns_of_a_fact_are_quoted() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    elsewhere = Stored(segments=(Segment("[User] the API is on port 8080", "User", 7),))
 
-    assert quoted(FACT, segments) == ("[Tools] Bash(mise run test)",)
-
-
-def test_a_line_is_quoted_only_for_what_no_line_before_it_has() -> None:
-    said = Segment("[User] staging is on port 8080\nport 8080, right\nI use Redis 8 for the cache", "user", 1)
-
-    quotes = quoted("Staging has port 8080 and its cache is Redis 8", [said])
-
-    assert quotes == ("[User] staging is on port 8080", "[User] I use Redis 8 for the cache")
-
-
-def test_where_no_line_has_a_word_of_the_fact_the_first_shows_the_place() -> None:
-    assert quoted(FACT, [Segment("[User] thanks\nbye", "user", 1)]) == ("[User] thanks",)
-    assert quoted(FACT, []) == ()
-
-
-def test_a_long_line_is_cut_where_the_fact_stands_in_it() -> None:
-    rain = "rain and wind " * 100
-
-    [quote] = quoted("The port of staging is 8080", [Segment(f"[User] {rain}staging has port 8080 {rain}", "user", 1)])
-
-    assert "staging has port 8080" in quote
-    assert quote.startswith("[User] …")
-    assert len(quote) < 320
+    assert [each.quotes for each in why(knowledge, PORT, elsewhere).tellings] == [()]

@@ -69,12 +69,7 @@ class Duties:
         self._left: Iterator[bool] = iter([True] * 3)
         duties: Any = self
         self.loop = DispatchLoop(
-            "toy",
-            dispatcher=duties,
-            sweeper=duties,
-            jobs=FakeJobs(),
-            sweep_interval=0,
-            open_quarantine=lambda _: None,
+            "toy", dispatcher=duties, sweeper=duties, jobs=FakeJobs(), sweep_interval=0, open_quarantine=lambda _: None
         )
 
     def dispatch(self) -> int:

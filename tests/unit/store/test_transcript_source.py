@@ -87,9 +87,7 @@ def test_an_upload_that_is_gone_is_said_to_be(transcripts: StoredTranscripts) ->
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize(
-    "now",
-    [TEXT + MORE, TEXT[:-10], b"", TEXT.replace(b"6380", b"6379")],
-    ids=["grown", "cut", "empty", "rewritten"],
+    "now", [TEXT + MORE, TEXT[:-10], b"", TEXT.replace(b"6380", b"6379")], ids=["grown", "cut", "empty", "rewritten"]
 )
 def test_a_file_that_changed_is_read_as_it_is_and_the_change_is_said(
     transcripts: StoredTranscripts, tmp_path: Path, now: bytes, pack: Callable[[bytes], bytes]

@@ -4,7 +4,7 @@ import pytest
 
 from nous.domain.episode import CandidateFact, Quote
 from nous.domain.summary_input import Segment, SummaryInput
-from nous.summary.llm.evidence import Unsupported, supported
+from nous.summary.llm.evidence import Unsupported, contradicted, supported
 from nous.summary.llm.source_index import SourceIndex
 
 SAID = (
@@ -12,6 +12,8 @@ SAID = (
     Segment("[Assistant] Done: billing listens on port 9017. Metrics stay on 9100.", "Assistant", 1),
     Segment("[... 77 turns omitted ...]"),
     Segment("[Assistant] The importer does not skip empty rows. It **reads** `prices.py` first.", "Assistant", 2),
+    Segment('[Tools] Read(config.json) | {"queue": {"retry": {"delay": 3}}}, due 11 May', "Tools", 2),
+    Segment("[User] Start before 11 AM, I don't want delays; see PR #12, due 2026-06-01.", "User", 2),
     Segment("[User] Die Rechnungen werden jeden Freitag gedruckt und verschickt.", "User", 3),
 )
 SESSION = SourceIndex(SummaryInput(windows=(SAID,), heading="[Session] date: 2026-05-07, directory: /srv/billing"))
@@ -55,6 +57,30 @@ def test_a_quoted_fact_is_kept_and_what_its_quote_does_not_bear_out_is_dropped(
 ) -> None:
     assert isinstance(judged(true, quote), CandidateFact)
     assert judged(false, quote) is reason
+
+
+@pytest.mark.parametrize(
+    ("quote", "kept", "dropped"),
+    [
+        (Quote(2, "Start before 11 AM"), "It starts before 11 AM.", "It starts before 3 AM."),
+        (Quote(2, "see PR #12, due"), "PR #12 is due next.", "PR #3 is due next."),
+        (Quote(2, "see PR #12, due"), "PR #12 is due on 2026-06-01.", "PR #12 is due on 2026-06-11."),
+        (Quote(2, "see PR #12, due"), "PR #12 is due on 2026-05-11.", "PR #12 is due on 2026-03-11."),
+        (MOVE, "Billing moves to port 9017.", "It is not the case that billing moves to port 9017."),
+        (SKIPS, "It is not true that the importer skips empty rows.", "The importer skips each one of the empty rows."),
+        (Quote(2, "I don't want delays"), "The user does not want delays.", "The user wants delays."),
+        (Quote(2, '"delay": 3'), "queue.retry.delay is 3 in config.json.", "queue.retry.limit is 3 in config.json."),
+    ],
+    ids=["unit", "reference", "date", "month by name", "denied whole", "denial denied", "phrase", "nested key"],
+)
+def test_units_references_dates_and_negations_are_those_of_the_quote(quote: Quote, kept: str, dropped: str) -> None:
+    assert isinstance(judged(kept, quote), CandidateFact)
+    assert isinstance(judged(dropped, quote), Unsupported)
+
+
+def test_a_negation_concerns_what_follows_and_the_one_word_before_it() -> None:
+    assert not contradicted("The fare does not include insurance.", ["insurance: no"])
+    assert contradicted("The fare does not include insurance.", ["the fare does include insurance but not the seat"])
 
 
 def test_a_fact_without_a_quote_that_stands_in_the_session_is_dropped() -> None:

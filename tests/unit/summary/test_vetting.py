@@ -290,10 +290,7 @@ RULES = (
             f"Implement the following plan:\n\n# Plan\n{'Do the next step. ' * 100}\nWe ship on Fridays.",
             "We ship on Fridays.",
         ),
-        (
-            "今後は必ず make check を実行してください。",
-            "From now on, always run `make check` before merging.",
-        ),
+        ("今後は必ず make check を実行してください。", "From now on, always run `make check` before merging."),
         (
             "Some rules:\n1. never push directly to main\n2. never use --no-verify\n3. ask first\n4. run make check",
             "Never use --no-verify.",
