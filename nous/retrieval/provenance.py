@@ -13,7 +13,7 @@ from nous.domain.scope import Scope
 from nous.domain.summary_input import SummaryInput
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.summary.llm.evidence import quoting_nearest
-from nous.summary.llm.source_index import SourceIndex, without_label
+from nous.summary.llm.source_index import CALLS, SourceIndex, without_label
 
 
 class EpisodeReader(Protocol):
@@ -87,10 +87,11 @@ def _quotes(text: str, source: Source, scope: Scope, episodes: EpisodeReader) ->
         return quotes
     # Only as far as the summarizer saw the turns.
     found = episodes.summary_input(scope, source.episode_id) if source.turns else None
-    shown = tuple(each for each in found.segments if each.turn in source.turns) if found else ()
+    shown = [each for each in found.segments if each.turn in source.turns] if found else []
     if not shown:
         return ()
-    nearest = quoting_nearest(CandidateFact(text=text), SourceIndex(SummaryInput(windows=(shown,)))).quotes
+    lines = tuple(each._replace(text=each.text.replace(" | ", "\n")) if each.role == CALLS else each for each in shown)
+    nearest = quoting_nearest(CandidateFact(text=text), SourceIndex(SummaryInput(windows=(lines,)))).quotes
     return tuple(Quote(each.turn, without_label(each.text)) for each in nearest)
 
 

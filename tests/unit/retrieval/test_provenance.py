@@ -119,6 +119,16 @@ def test_the_words_that_the_model_quoted_are_shown_if_an_edition_of_the_episode_
     assert without.quotes == (Quote(1, "use port 8080"),)
 
 
+def test_of_several_calls_only_the_one_with_the_words_of_the_fact_is_quoted() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    calls = Stored(segments=(Segment("[Tools] Edit(api.py) x2 | Bash(start api --port 8080)", "Tools", 1),))
+
+    assert [each.quotes for each in why(knowledge, PORT, calls).tellings] == [
+        (Quote(1, "Bash(start api --port 8080)"),)
+    ]
+
+
 def test_only_the_turns_of_a_fact_are_quoted() -> None:
     knowledge = nothing()
     taught(knowledge, PORT)
