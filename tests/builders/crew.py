@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import chain
 
 from nous.app.container import Container
 from nous.app.worker_process import worker_process
@@ -17,3 +18,9 @@ def working(container: Container, *names: str) -> Generator[None]:
     finally:
         crew.stop()
         crew.wait()
+
+
+def is_at_rest(container: Container) -> bool:
+    """Return whether all published work is finished, with its follow-ups; stops at the first that is not."""
+    backlogs = map(container.delivery_stats.backlogs, container.subscriptions)
+    return not any(backlog.pending or backlog.waiting for backlog in chain.from_iterable(backlogs))

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from builders.answers import answer
-from builders.crew import working
+from builders.crew import is_at_rest, working
 from builders.model_server import ModelServer, Request
 from builders.waiting import wait_until
 from nous.app.container import build
@@ -112,7 +112,7 @@ class Town:
     def settle(self) -> None:
         """Let all workers run until nothing is left to do."""
         with working(self.container):
-            wait_until(self._is_at_rest, "everything to be at rest", seconds=60, pause=0.1)
+            wait_until(lambda: is_at_rest(self.container), "everything to be at rest", seconds=60, pause=0.1)
 
     def stop(self) -> None:
         for client in (self.container.client, self.container.rq_client):
@@ -135,11 +135,6 @@ class Town:
         """Write into the stream what no release can read, as a foreign producer may."""
         raw = f'{{"data": {{"session_id": "{session}", "scope": {{"project": "{scope.project}"}}, "bytes": "{text}"}}}}'
         self.client.xadd(BusKeys().stream("session_ended", Priority.LIVE), {"event": raw})
-
-    def _is_at_rest(self) -> bool:
-        delivery_stats = self.container.delivery_stats
-        backlogs = [each for name in self.container.subscriptions for each in delivery_stats.backlogs(name)]
-        return not any(backlog.pending or backlog.waiting for backlog in backlogs)
 
 
 def _own(text: str) -> str:

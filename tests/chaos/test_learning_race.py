@@ -29,7 +29,7 @@ from nous.redis_server.data_dir import locate
 from nous.settings.model import DedupSettings, Settings
 
 PROCESSES = int(os.environ.get("RACE_PROCESSES", "4"))
-TWINS = int(os.environ.get("RACE_TWINS", "240"))
+TWINS = int(os.environ.get("RACE_TWINS", "120"))
 EMBEDDER = os.environ.get("RACE_EMBEDDER", "hashed")
 CUTS = int(os.environ.get("RACE_CUTS", "2"))
 SEED = int(os.environ.get("RACE_SEED", "7"))

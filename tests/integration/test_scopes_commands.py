@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders.command_line import Nous
-from builders.crew import working
+from builders.crew import is_at_rest, working
 from builders.episodes import HOME
 from builders.knowing import nothing, taught
 from builders.waiting import wait_until
@@ -50,11 +50,6 @@ def at_work(container: Container) -> Generator[None]:
     with working(container):
         wait_until(lambda: is_at_rest(container), "every session to be processed", pause=0.1)
     yield
-
-
-def is_at_rest(container: Container) -> bool:
-    backlogs = [each for name in container.subscriptions for each in container.delivery_stats.backlogs(name)]
-    return not any(backlog.pending or backlog.waiting for backlog in backlogs)
 
 
 def facts(nous: Nous, scope: Scope) -> dict[str, Any]:

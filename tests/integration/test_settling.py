@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from builders.command_line import Nous, command_line
-from builders.crew import working
+from builders.crew import is_at_rest, working
 from builders.episodes import HOME, episode
 from builders.waiting import wait_until
 
 from nous.app.container import Container, build
 from nous.app.services import producer_of
-from nous.app.worker_process import worker_process
 from nous.bus.base import Bus, Conflict, Priority, Verdict
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import UNAVAILABLE
@@ -195,18 +194,8 @@ class Machine:
         list(producer_of(self.container).publish(messages, about))
 
     def settle(self) -> None:
-        crew = worker_process(self.container, sorted(self.container.workers), open_quarantine=lambda _: None)
-        crew.start()
-        try:
-            wait_until(self._is_at_rest, "everything to be at rest", pause=0.1)
-        finally:
-            crew.stop()
-            crew.wait()
-
-    def _is_at_rest(self) -> bool:
-        delivery_stats = self.container.delivery_stats
-        backlogs = [each for name in self.container.subscriptions for each in delivery_stats.backlogs(name)]
-        return not any(backlog.pending or backlog.waiting for backlog in backlogs)
+        with working(self.container):
+            wait_until(lambda: is_at_rest(self.container), "everything to be at rest", pause=0.1)
 
 
 @pytest.fixture
