@@ -119,7 +119,7 @@ def _found(name: str, container: Container, scope: Scope | None) -> Provenance:
     for each in [scope] if scope else container.memory.episodes.scopes():
         with knowledge_of(container, each, vectors=False) as knowledge:
             if known := one_of(name, knowledge, container, each) if scope else fact_named(name, knowledge):
-                return provenance_of(known.fact.id, knowledge, container.memory.episodes)
+                return provenance_of(known.fact.id, knowledge, container.memory.episodes.editions)
     raise NotFound(f"there is no fact {name!r} in any scope")
 
 

@@ -200,7 +200,7 @@ class MemoryTools:
         container, where = self._opened(scope)
         with knowledge_of(container, where, vectors=False) as knowledge:
             known = one_of(shortened(id, _LONGEST_ID), knowledge, container, where)
-            found = provenance_of(known.fact.id, knowledge, container.memory.episodes)
+            found = provenance_of(known.fact.id, knowledge, container.memory.episodes.editions)
         fact, text = known.fact, shown(known.fact.text)
         state = "current" if known.is_current else "superseded"
         fields = {"id": fact.id, "text": text, "state": state, "scope": str(where), "trust": known.trust}

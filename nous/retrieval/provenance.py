@@ -1,28 +1,18 @@
 """Collect a fact's provenance: its sources, quotes from their turns, and related facts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 from uuid import UUID
 
-from nous.domain.episode import CandidateFact, Episode, Quote
+from nous.domain.episode import Episode, Quote
 from nous.domain.fact import Linked, LinkKind, Source, Superseded
 from nous.domain.fact import named as facts_of
 from nous.domain.scope import Scope
-from nous.domain.summary_input import SummaryInput
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.summary.llm.evidence import quoting_nearest
-from nous.summary.llm.source_index import CALLS, SourceIndex, without_label
 
-
-class EpisodeReader(Protocol):
-    """Reader of what the episodes of a scope keep of their sessions."""
-
-    def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]: ...
-
-    def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None: ...
-
+Editions = Callable[[Scope, UUID], Sequence[Episode]]
+"""Reader of the editions of an episode, the current one first."""
 
 GAVE_WAY = "gave way to"
 
@@ -31,8 +21,7 @@ GAVE_WAY = "gave way to"
 class Evidence:
     """One statement of a fact: wording, source, verdict, and the words of the turns behind it.
 
-    `quotes` are those that the model gave, or else the sentence of the turns that has most words of the fact. There are
-    none if the episode keeps neither.
+    `quotes` are those that the model gave, or the sentence from which rules made it.
     """
 
     text: str
@@ -64,35 +53,21 @@ class Provenance:
     relatives: tuple[RelatedFact, ...]
 
 
-def provenance_of(fact_id: UUID, knowledge: FactIndex, episodes: EpisodeReader) -> Provenance:
+def provenance_of(fact_id: UUID, knowledge: FactIndex, editions: Editions) -> Provenance:
     """Return the sources of a fact and its relations. Raises `KeyError` if there is none."""
     known = knowledge[fact_id]
-    tellings, relatives = tuple(_tellings(known, episodes)), tuple(_relatives(known, knowledge))
+    tellings, relatives = tuple(_tellings(known, editions)), tuple(_relatives(known, knowledge))
     return Provenance(known=known, tellings=tellings, relatives=relatives)
 
 
-def _tellings(known: KnownFact, episodes: EpisodeReader) -> Iterator[Evidence]:
+def _tellings(known: KnownFact, editions: Editions) -> Iterator[Evidence]:
     fact = known.fact
     first = fact.text, fact.source, fact.learned_at, known.reason, None
     again = ((row.text, row.source, row.at, row.reason, row.similarity) for row in known.confirmed)
     for text, source, at, reason, similarity in (first, *again):
-        quotes = _quotes(text, source, fact.scope, episodes)
+        stated = (each for edition in editions(fact.scope, source.episode_id) for each in edition.candidate_facts)
+        quotes = next((each.quotes for each in stated if each.text == text and each.quotes), ())
         yield Evidence(text=text, source=source, at=at, reason=reason, similarity=similarity, quotes=quotes)
-
-
-def _quotes(text: str, source: Source, scope: Scope, episodes: EpisodeReader) -> tuple[Quote, ...]:
-    editions = episodes.editions(scope, source.episode_id)
-    given = (each.quotes for edition in editions for each in edition.candidate_facts if each.text == text)
-    if quotes := next(filter(None, given), ()):
-        return quotes
-    # Only as far as the summarizer saw the turns.
-    found = episodes.summary_input(scope, source.episode_id) if source.turns else None
-    shown = [each for each in found.segments if each.turn in source.turns] if found else []
-    if not shown:
-        return ()
-    lines = tuple(each._replace(text=each.text.replace(" | ", "\n")) if each.role == CALLS else each for each in shown)
-    nearest = quoting_nearest(CandidateFact(text=text), SourceIndex(SummaryInput(windows=(lines,)))).quotes
-    return tuple(Quote(each.turn, without_label(each.text)) for each in nearest)
 
 
 def _relatives(known: KnownFact, knowledge: FactIndex) -> Iterator[RelatedFact]:

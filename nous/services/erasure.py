@@ -287,7 +287,8 @@ class Eraser:
             found.events, session_id=wanted.session_id, but=found.others, dry_run=True
         )
         counts = counts + act.remove(self.stores, met, dry_run=True) + counted(erased)
-        if known is None and not counts:
+        # Rulings quote facts of all sessions, so that they go with each; alone, they are nothing of this one.
+        if known is None and counts.total() <= self.stores.responses.invalidate(act.scope, RULINGS, dry_run=True):
             where = "" if act.name == str(act.scope) else f" in {act.scope}"
             raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")
         return met, _Removed(counts, erased.revived, found)

@@ -103,4 +103,4 @@ def test_what_is_told_of_a_fact_quotes_the_turns_it_rests_on(container: Containe
 
 def tellings(knowledge: FactIndex, container: Container) -> Iterator[Evidence]:
     for known in knowledge:
-        yield from provenance_of(known.fact.id, knowledge, container.context.episodes).tellings
+        yield from provenance_of(known.fact.id, knowledge, container.context.episodes.editions).tellings

@@ -50,6 +50,8 @@ _SCOPE = 8
 _PHRASE = 4
 """Least words of a quote that may have a single content word."""
 
+_LONGEST_QUOTE = 300  # characters of a quote that no model has chosen
+
 
 class Unsupported(StrEnum):
     """Reason why a fact is dropped."""
@@ -97,11 +99,20 @@ def _says_something(quote: str, session: SourceIndex) -> bool:
 
 
 def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:
-    """Return *fact* with the nearest sentence of *session* as its quote."""
+    """Return *fact* with the sentence or call of *session* as its quote that is nearest to it.
+
+    If it names turns, it is one of theirs, and by its speaker. It has most literals of the fact, then most words.
+    """
     claim = CitedStatement.of(fact.text)
-    said = ((turn, one) for turn, all_said in session.turns.items() for one in all_said.sentences)
-    turn, nearest = max(said, key=lambda each: claim.share_in(each[1].content), default=(0, SourceTurn("")))
-    return replace(fact, quotes=(Quote(turn, nearest.text),))
+    said = [(turn, each) for turn in fact.turns or session.turns for each in session.segments([turn])]
+    own = [(turn, each) for turn, each in said if speaker(each) is fact.trust] if fact.turns else []
+    parts = [(turn, part) for turn, each in own or said for part in each.parts]
+
+    def nearness(each: tuple[int, SourceTurn]) -> tuple[int, float, int]:
+        return sum(map(each[1].has, claim.tokens)), claim.share_in(each[1].content), -len(each[1].text)
+
+    turn, nearest = max(parts, key=nearness, default=(0, SourceTurn("")))
+    return replace(fact, quotes=(Quote(turn, without_label(nearest.text)[:_LONGEST_QUOTE]),) if parts else ())
 
 
 def has_quote(fact: CandidateFact, session: SourceIndex) -> bool:

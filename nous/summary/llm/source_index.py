@@ -256,6 +256,12 @@ class SourceTurn:
     def sentences(self) -> Sequence["SourceTurn"]:
         return [SourceTurn(self.text[start:end], self.role) for start, end in sentences(self.text)]
 
+    @property
+    def parts(self) -> Sequence["SourceTurn"]:
+        """Its sentences; of a run of calls, each of them."""
+        is_run = self.role == CALLS
+        return [SourceTurn(call, CALLS) for call in self.text.split(" | ")] if is_run else self.sentences
+
     def around(self, quote: str) -> "SourceTurn":
         """Return the sentences that hold the squeezed *quote*, and one more on either side."""
         start = self.squeezed.find(quote)
@@ -312,7 +318,8 @@ class SourceIndex:
 
     def segments(self, turns: Iterable[int] | None = None) -> Iterable[SourceTurn]:
         """Return the segments of *turns*, or of all turns."""
-        return (segment for turn in (self._segments if turns is None else turns) for segment in self._segments[turn])
+        wanted = self._segments if turns is None else turns
+        return (segment for turn in wanted for segment in self._segments.get(turn, ()))
 
     def is_decided(self, quote: str) -> bool:
         """Return whether the squeezed *quote* stands in a decision of the user."""

@@ -1,8 +1,6 @@
 """How a fact is known."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from uuid import UUID
+from dataclasses import replace
 
 from builders.episodes import episode
 from builders.knowing import AT, id_of, nothing, source, taught
@@ -10,7 +8,6 @@ from builders.settling import Log
 
 from nous.domain.episode import CandidateFact, Episode, Quote
 from nous.domain.scope import Scope
-from nous.domain.summary_input import Segment, SummaryInput
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, unsettling
@@ -19,37 +16,20 @@ from nous.retrieval.provenance import Provenance, provenance_of
 PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"
 
 
-@dataclass
-class Stored:
-    """Episodes of one session, with its turns if it has any."""
-
-    episodes: Sequence[Episode] = ()
-    segments: tuple[Segment, ...] = ()
-
-    def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]:
-        return self.episodes if scope == Scope() and episode_id == source("first").episode_id else ()
-
-    def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None:
-        is_there = self.segments and scope == Scope() and episode_id == source("first").episode_id
-        return SummaryInput(windows=(self.segments,)) if is_there else None
+def why(knowledge: FactIndex, text: str, *episodes: Episode) -> Provenance:
+    stored = {(Scope(), source("first").episode_id): episodes}
+    return provenance_of(id_of(knowledge, text), knowledge, lambda scope, name: stored.get((scope, name), ()))
 
 
-SAID = Stored(segments=(Segment("[User] use port 8080", "User", 1), Segment("[User] thanks", "User", 2)))
-
-
-def why(knowledge: FactIndex, text: str, stored: Stored = SAID) -> Provenance:
-    return provenance_of(id_of(knowledge, text), knowledge, stored)
-
-
-def test_each_telling_names_its_source_its_reason_and_the_words_of_its_turns() -> None:
+def test_each_telling_names_its_source_and_its_reason() -> None:
     knowledge = nothing()
     taught(knowledge, PORT)
     taught(knowledge, "the API is on port 8080.", session="second")
 
     first, second = why(knowledge, PORT).tellings
 
-    assert (first.reason, first.quotes) == ("nothing known is near", (Quote(1, "use port 8080"),))
-    assert (second.text, second.reason, second.quotes) == ("the API is on port 8080.", "the same text", ())
+    assert (first.text, first.reason) == (PORT, "nothing known is near")
+    assert (second.text, second.reason) == ("the API is on port 8080.", "the same text")
     assert second.source.session_id == "second"
     assert second.source.digest == "ab" * 32
 
@@ -104,7 +84,7 @@ def test_a_fact_is_named_by_the_beginning_of_its_id() -> None:
     assert knowledge.named("") == knowledge.named("xyz") == []
 
 
-def test_the_words_that_the_model_quoted_are_shown_if_an_edition_of_the_episode_has_them() -> None:
+def test_the_quotes_of_the_first_edition_that_has_some_are_shown() -> None:
     knowledge = nothing()
     taught(knowledge, PORT)
     quotes = (Quote(1, "port 8080"), Quote(2, "thanks"))
@@ -112,26 +92,5 @@ def test_the_words_that_the_model_quoted_are_shown_if_an_edition_of_the_episode_
     unquoted = replace(episode(), candidate_facts=(plain, other))
     earlier = replace(unquoted, candidate_facts=(replace(plain, quotes=quotes),))
 
-    [telling] = why(knowledge, PORT, replace(SAID, episodes=(unquoted, earlier))).tellings
-    [without] = why(knowledge, PORT, replace(SAID, episodes=(unquoted,))).tellings
-
-    assert telling.quotes == quotes
-    assert without.quotes == (Quote(1, "use port 8080"),)
-
-
-def test_of_several_calls_only_the_one_with_the_words_of_the_fact_is_quoted() -> None:
-    knowledge = nothing()
-    taught(knowledge, PORT)
-    calls = Stored(segments=(Segment("[Tools] Edit(api.py) x2 | Bash(start api --port 8080)", "Tools", 1),))
-
-    assert [each.quotes for each in why(knowledge, PORT, calls).tellings] == [
-        (Quote(1, "Bash(start api --port 8080)"),)
-    ]
-
-
-def test_only_the_turns_of_a_fact_are_quoted() -> None:
-    knowledge = nothing()
-    taught(knowledge, PORT)
-    elsewhere = Stored(segments=(Segment("[User] the API is on port 8080", "User", 7),))
-
-    assert [each.quotes for each in why(knowledge, PORT, elsewhere).tellings] == [()]
+    assert [each.quotes for each in why(knowledge, PORT, unquoted, earlier).tellings] == [quotes]
+    assert [each.quotes for each in why(knowledge, PORT, unquoted).tellings] == [()]
