@@ -34,9 +34,7 @@ from nous.summary.heuristic.outcome import contradiction
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.statements import verdicts
 from nous.summary.heuristic.summarize import summarize
-from nous.summary.llm.evidence import quoting_nearest
 from nous.summary.llm.prompt import heading
-from nous.summary.llm.source_index import SourceIndex
 from nous.summary.llm.vetting import UNTITLED, QuoteVetting
 from nous.transcript.model import Kind, Transcript
 
@@ -177,9 +175,7 @@ class _Session:
         """Return the extractive episode; *made_do* says why there is none by a model."""
         extract = summarize(self.transcript)
         vetting = QuoteVetting(self.transcript)
-        session = SourceIndex(self.summary_input)
-        quoting = (quoting_nearest(fact, session) for fact in extract.candidate_facts)
-        facts, apart = vetting.sorted_out(quoting)
+        facts, apart = vetting.sorted_out(extract.candidate_facts)
         told = vetting.held_back(extract.summary)
         decided, apart_too = decided_facts(self.decisions)
         return self._episode(

@@ -165,7 +165,9 @@ def _of_spool(app: App) -> Checks:
 def _of_model(app: App) -> Checks:
     settings = app.settings
     if not settings.background_model:
-        yield Check(OK, "model", "none is set, so episodes are extractive", "docs/models.md says how to set one")
+        yield Check(
+            OK, "model", "none is set for this shell, so episodes are extractive", "docs/models.md says how to set one"
+        )
         return
     llm = app.container.llm
     if llm.problem or llm.summarizer is None:

@@ -43,6 +43,7 @@ def whole_episode(episode: Episode) -> Iterator[str]:
     yield from _listed("learned", summary.key_points)
     yield from _listed("files", episode.files_touched)
     yield from _listed("open", summary.open_threads)
+    yield from _listed("not stored", (f"{count} because: {reason}" for reason, count in episode.dropped_facts))
 
 
 def _title(episode: Episode) -> str:

@@ -15,9 +15,7 @@ _LONGEST_REQUEST = 500
 _PLAN = "Implement the following plan:"
 """Beginning of a message in which Claude Code hands over a plan that its user has accepted."""
 
-_LONG_MESSAGE = 6
-"""Lines from which a message may hold a pasted text without any mark of it."""
-
+_LONG_MESSAGE = 6  # lines from which a message may hold a pasted text without any mark of it
 _BLOCKS = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|\"\"\".*?(?:\"\"\"|\Z)"
     r"|^[ \t]*<(?!(?:task|user_query|rules|instructions|important)>)([a-z][\w-]*)\b[^<>\n]*>\n.*?(?:</\1>|\Z)"

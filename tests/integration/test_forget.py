@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 from builders.command_line import Nous, on_terminal
 from builders.keyspace import keys_with
+from builders.questions import question
 from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, told
 
 from nous.app.services import eraser
 from nous.bus.erasure import WasForgotten, said
-from nous.domain.episode import episode_id
+from nous.domain.episode import Tokens, episode_id
 from nous.domain.errors import NotFound
-from nous.domain.scope import Scope
+from nous.domain.scope import CacheSubject, Scope
+from nous.llm.base import Reply
+from nous.pipeline.fact_learner import RULINGS
 from nous.services.erasure import EraseSession, ErasureReceipt
 
 PLANTED = (
@@ -167,6 +170,8 @@ def test_forgetting_twice_does_no_harm_and_what_was_never_there_is_not_found(tow
     assert first.first_at is None
     assert second.first_at
     assert second.removed == {}
+    ruling = question(matter=CacheSubject.of(HERE, RULINGS))
+    town.container.llm_stores.responses.save(ruling, "m", Reply(text="two", model="m", tokens=Tokens()))
     with pytest.raises(NotFound, match="there is no session nobody"):
         forget(town, "nobody")
     with pytest.raises(NotFound):

@@ -35,6 +35,12 @@ def forms(name: str) -> Mapping[str, str]:
     return {word: group.split()[0] for group in _lists()[name].split(";") for word in group.split()}
 
 
+def unit_of(word: str) -> str:
+    """Return the one spelling of a unit; any other word as it is, without case."""
+    # The pattern that finds units ignores case, and so takes a dotless i and a long s for letters of theirs.
+    return forms("units").get(word.casefold(), word.casefold())
+
+
 @cache
 def opposites() -> Mapping[str, tuple[int, int]]:
     """Return the stems of opposite words, each with the numbers of its group and its side."""
@@ -197,7 +203,7 @@ def _tokens(text: str) -> Iterator[Word]:
         elif found["number"]:
             yield Word(found["digits"].replace(",", ""), found[0], is_literal=True)
             if unit := found["sign"] or found["unit"]:
-                yield Word(forms("units")[unit.lower()], unit, is_literal=True)
+                yield Word(unit_of(unit), unit, is_literal=True)
         elif any(map(str.isalnum, found[0])):
             yield from _chunk(found[0], is_first=is_first)
         elif _says_something(found[0], is_free=f" {text}"[found.start()].isspace()):
@@ -242,7 +248,7 @@ def _is_plain(chunk: str) -> bool:
 def _date(text: str) -> str:
     if text[0].isdigit() and "-" in text:
         return text
-    parts = re.findall(r"\d+|[a-z]{3}", text.lower())
+    parts = re.findall(r"\d+|[a-z]{3}", text.casefold())
     day, year = (part for part in parts if part.isdecimal())
     month = next(groups("months")[part] for part in parts if part in groups("months"))
     return f"{year}-{month + 1:02}-{int(day):02}"

@@ -11,9 +11,7 @@ from nous.summary.anchored.retention import lines_of
 from nous.summary.llm.response import text_of
 from nous.text.sentences import TICKS
 
-_PROSE = frozenset({"intent", "current_state"})
-"""Sections that may be running text; the others are lists by convention."""
-
+_PROSE = frozenset({"intent", "current_state"})  # sections that may be running text; the others are lists by convention
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
 _STRUCTURE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|</?)")
 """Marks that a text could imitate the headings and the end of the notes with."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from nous.domain.episode import CandidateFact, Category, Summary
+from nous.domain.episode import CandidateFact, Category, Quote, Summary
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.commands import Purpose, usual
@@ -66,7 +66,7 @@ def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         found = [one for one in found if words().says("asks_which", one.question)]
     for one in found[-_MOST_ANSWERS:]:
         text = f"“{shortened(one.question, 160)}” was answered: {shortened(one.answer, _LONGEST)}"
-        yield fact_of(text, Category.TECHNICAL, 0.7, about=one.answer, turns=(one.turn,))
+        yield fact_of(text, Category.TECHNICAL, 0.7, said=one.answer, turns=(one.turn,))
 
 
 def action_facts(record: SessionRecord) -> Iterator[CandidateFact]:
@@ -79,7 +79,7 @@ def action_facts(record: SessionRecord) -> Iterator[CandidateFact]:
             continue
         text = _BY_AGENT.sub("", _report(said[said.index(first) :]))
         text = shortened(text[:1].upper() + text[1:], _LONGEST)
-        yield fact_of(text, Category.EVENT, 0.65, about=first.text, turns=(turn.number,))
+        yield fact_of(text, Category.EVENT, 0.65, said=first.text, turns=(turn.number,))
 
 
 def _report(said: Sequence[Sentence]) -> str:
@@ -119,12 +119,11 @@ def command_facts(record: SessionRecord) -> Iterator[CandidateFact]:
             subject=f"{run.purpose} command{where}",
             confidence=0.8,
             turns=(run.turn,),
+            quotes=(Quote(run.turn, run.command),),
         )
 
 
-_LEAST, _MOST = 0.6, 0.7
-"""The confidence of key points, and the highest confidence of any such fact."""
-
+_LEAST, _MOST = 0.6, 0.7  # the confidence of key points, and the highest confidence of any such fact
 _FEWEST_OF_POINT = 4
 
 

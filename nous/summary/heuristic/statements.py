@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from nous.domain.episode import CandidateFact, Category, Decision, Trust
+from nous.domain.episode import CandidateFact, Category, Decision, Quote, Trust
 from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import Sentence, names, telling_words
@@ -64,10 +65,11 @@ def rules(record: SessionRecord) -> Iterator[CandidateFact]:
             if kind and text and not (record.is_service and words().says("wants_now", one.text)):
                 category, confidence = kind
                 text = f"The user has changed their mind: {text[:1].lower()}{text[1:]}" if changed else text
-                yield fact_of(text, category, confidence, turns=(one.turn,), trust=Trust.USER)
+                yield fact_of(text, category, confidence, said=one.text, turns=(one.turn,), trust=Trust.USER)
         for one in turn.brief if turn.number <= 1 else ():
             if _can_stand(one) and words().says("obliges", one.text) and names(one.text):
-                yield fact_of(standing_alone(one.text), Category.TECHNICAL, 0.6, turns=(one.turn,), trust=Trust.WEB)
+                text = standing_alone(one.text)
+                yield fact_of(text, Category.TECHNICAL, 0.6, said=one.text, turns=(one.turn,), trust=Trust.WEB)
 
 
 def _can_stand(one: Sentence) -> bool:
@@ -124,7 +126,8 @@ def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
     """Yield the answers and rejections as facts; an approved plan is none, since its result is."""
     for verdict in verdicts(record):
         if verdict.category != "approval" and not tells_secret(verdict.description):
-            yield fact_of(verdict.description, Category.DECISION, 0.85, turns=verdict.turns, trust=Trust.USER)
+            told = verdict.description
+            yield fact_of(told, Category.DECISION, 0.85, said=told, turns=verdict.turns, trust=Trust.USER)
 
 
 def _instructs(reason: str) -> bool:
@@ -146,13 +149,14 @@ def fact_of(
     category: Category,
     confidence: float,
     *,
-    about: str = "",
+    said: str = "",
     turns: tuple[int, ...] = (),
     trust: Trust = Trust.ASSISTANT,
 ) -> CandidateFact:
-    """Return a fact whose subject is the first name in *about*, or else in *text*."""
-    subject = next(iter(names(about or text)), "")
-    return CandidateFact(text=text, category=category, subject=subject, confidence=confidence, turns=turns, trust=trust)
+    """Return a fact that quotes what was *said*; its subject is a name in that, or in *text*."""
+    subject, quotes = next(iter(names(said or text)), ""), tuple(Quote(turn, said) for turn in turns[:1] if said)
+    about: Any = {"category": category, "subject": subject, "confidence": confidence, "trust": trust}
+    return CandidateFact(text=text, turns=turns, quotes=quotes, **about)
 
 
 def standing_alone(text: str) -> str:

@@ -7,21 +7,25 @@ alone, with the fact's literals.
 """
 
 import re
-from calendar import month_abbr
+from bisect import bisect_left, bisect_right
+from calendar import month_abbr, month_name
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, Quote, Trust
 from nous.knowledge.equivalence.compare import opposed
-from nous.knowledge.equivalence.reading import read
+from nous.knowledge.equivalence.reading import forms, read, unit_of
 from nous.summary.llm.source_index import (
     CitedStatement,
     Literal,
     SourceIndex,
     SourceTurn,
+    content_of,
     literals_in,
     plain,
     speaker,
@@ -32,25 +36,15 @@ from nous.summary.llm.source_index import (
 from nous.text.injection import is_english
 from nous.text.language import words
 
-_LEAST = 0.4
-"""Least share of a fact's words in its evidence: the mean of the shares in the cited turns and near the quotes."""
-
-_OWN_WORDS = 0.4
-"""Least share of a fact's words that one of several speakers says in the cited turns, to be its source."""
-
-_SAME_THING, _SAME_REFERENCE = 0.1, 0.25
-"""Least shares of a fact's words in the sentence of a number that no quote has, and of a reference such as `#12`."""
-
-_BESIDE, _AROUND = 4, 3
-"""Words around a number in the fact, and around it in its source, that tell what it counts."""
-
-_SCOPE = 8
-"""Words behind a negation that it may concern; of those before it, it may concern the next one (`insurance: no`)."""
-
-_PHRASE = 4
-"""Least words of a quote that may have a single content word."""
-
-_LONGEST_QUOTE = 300  # characters of a quote that no model has chosen
+# Shares of a fact's words:
+_LEAST = 0.4  # in its evidence, at least: the mean of those in the cited turns and near the quotes
+_OWN_WORDS = 0.4  # that one of several speakers says at least, to be its source
+_SAME_THING, _SAME_REFERENCE = 0.1, 0.25  # least in the sentence of a number that no quote has, or of a `#12`
+_ABOUT = 0.5  # in a clause of its quotes, of those in the best clause, from which it is about the fact, too
+# Words:
+_BESIDE, _AROUND = 4, 3  # around a number in the fact, and around it in its source, that tell what it counts
+_SCOPE, _DENIED = 8, 3  # behind a negation, and content words among them, that it may concern
+_PHRASE = 4  # least of a quote that may have a single content word
 
 
 class Unsupported(StrEnum):
@@ -89,30 +83,22 @@ def places(quotes: Iterable[Quote], session: SourceIndex) -> Iterator[Place]:
 
 
 def _says_something(quote: str, session: SourceIndex) -> bool:
-    """Return whether a quote says enough to be evidence.
-
-    It needs two content words, or one in a longer phrase, or a literal; or it is all that its speaker says.
-    """
+    """Return whether a quote is a phrase, has a literal, or is all that its speaker says."""
     said = CitedStatement.of(quote)
     fewest = 1 if len(quote.split()) >= _PHRASE else 2
     return len(said.content) >= fewest or bool(said.tokens) or session.is_segment(squeezed(without_label(quote)))
 
 
 def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:
-    """Return *fact* with the sentence or call of *session* as its quote that is nearest to it.
-
-    If it names turns, it is one of theirs, and by its speaker. It has most literals of the fact, then most words.
-    """
+    """Return *fact* with the sentence that has most of its literals and words as its quote."""
     claim = CitedStatement.of(fact.text)
-    said = [(turn, each) for turn in fact.turns or session.turns for each in session.segments([turn])]
-    own = [(turn, each) for turn, each in said if speaker(each) is fact.trust] if fact.turns else []
-    parts = [(turn, part) for turn, each in own or said for part in each.parts]
 
     def nearness(each: tuple[int, SourceTurn]) -> tuple[int, float, int]:
         return sum(map(each[1].has, claim.tokens)), claim.share_in(each[1].content), -len(each[1].text)
 
-    turn, nearest = max(parts, key=nearness, default=(0, SourceTurn("")))
-    return replace(fact, quotes=(Quote(turn, without_label(nearest.text)[:_LONGEST_QUOTE]),) if parts else ())
+    said = ((turn, one) for turn, all_said in session.turns.items() for one in all_said.sentences)
+    turn, nearest = max(said, key=nearness, default=(0, SourceTurn("")))
+    return replace(fact, quotes=(Quote(turn, nearest.text),))
 
 
 def has_quote(fact: CandidateFact, session: SourceIndex) -> bool:
@@ -186,7 +172,10 @@ class _Evidence:
         if not all(_in_any_form(date, self.session.whole.plain) for date in _DATE.finditer(self.text)):
             return Unsupported.NOT_SAID
         for literal in sorted(self.claim.tokens):
-            if any(quote.has(literal) for quote in self._quotes):
+            is_dated = literal.text in self._dated
+            if is_dated or any(quote.has(literal) for quote in self._quotes):
+                if not is_dated and self._has_other_unit(literal.text):
+                    return Unsupported.OTHER_THING
                 continue
             cited = [turn for turn in self.turns if self.session.turns[turn].has(literal)]
             having = cited or [turn for turn, said in self.session.turns.items() if said.has(literal)]
@@ -197,7 +186,7 @@ class _Evidence:
             if literal.kind == "number":
                 shares = {turn: self._share_near(literal, self.session.turns[turn]) for turn in having}
                 having = sorted(having, key=lambda turn: -shares[turn])
-                if shares[having[0]] < _SAME_THING:
+                if shares[having[0]] < _SAME_THING or self._has_rival(literal):
                     return Unsupported.OTHER_THING
             further += [] if cited else having[:1]
         return further
@@ -205,23 +194,35 @@ class _Evidence:
     def _share_near(self, number: Literal, said: SourceTurn) -> float:
         """Return the fact's share of words in the sentence of *number*, 0 if its neighbors differ."""
         share = max((self.claim.share_in(each.content) for each in said.sentences if each.has(number)), default=0.0)
-        if self._has_rival(number.text):
-            return 0.0
-        if number.text in self._dated or (f"#{number.text}" in self.text and share >= _SAME_REFERENCE):
+        if f"#{number.text}" in self.text and share >= _SAME_REFERENCE:
             return 1.0
         beside = frozenset[str]().union(*SourceTurn(self.text).around_literal(number, _BESIDE))
         is_near = not beside or any(beside & around for around in said.around_literal(number, _AROUND))
         return share if is_near else 0.0
 
-    def _has_rival(self, number: str) -> bool:
-        """Return whether the quotes have another number of the same unit, which the fact lacks."""
-        own = {mark for each, mark in _marked(self.text) if each == number}
-        quoted = {each for place in self.places for each, mark in _marked(place.quote.text) if mark in own}
-        return bool(quoted) and not any(Literal("number", each) in self.claim.tokens for each in quoted)
+    def _has_rival(self, number: Literal) -> bool:
+        """Return whether the quotes give its unit or label, which occurs once, to another number."""
+        marked = list(_marked(self.text))
+        times = Counter(mark for _, mark in marked)
+        own = {mark for each, mark in marked if each == number.text and times[mark] == 1}
+        quoted = {each for each, mark in self._marked_in_quotes if mark in own}
+        is_beside = any(place.around.has(number) for place in self.places)
+        return bool(quoted) and not is_beside and quoted.isdisjoint(each for each, _ in marked)
+
+    def _has_other_unit(self, number: str) -> bool:
+        own, quoted = (
+            {mark for each, mark in marked if each == number and mark in forms("units").values()}
+            for marked in (_marked(self.text), self._marked_in_quotes)
+        )
+        return bool(own and quoted) and own.isdisjoint(quoted)
+
+    @cached_property
+    def _marked_in_quotes(self) -> Sequence[tuple[str, str]]:
+        return [each for place in self.places for each in _marked(place.quote.text)]
 
     @cached_property
     def _dated(self) -> frozenset[str]:
-        """Return the numbers of its dates, which tell nothing of what is beside them."""
+        """Return the numbers of its dates, which are said as a whole or not."""
         return frozenset(literal.text for date in _DATE.finditer(self.text) for literal in literals_in(date[0]))
 
     @cached_property
@@ -243,44 +244,65 @@ class _Evidence:
         return self.claim.share_in(frozenset[str]().union(*(each.content for each in segments)))
 
 
-_MARKED = re.compile(r"#(?P<reference>\d+)|(?<![\w.])(?P<count>\d+(?:\.\d+)?) ?-?(?P<unit>[^\W\d_]+)")
+_MARKED = re.compile(
+    r"(?:(?P<label>[^\W\d_]+|[#$€£]) ?)?(?<![\w.])(?P<number>\d+(?:\.\d+)*)(?!\w*\d)(?: ?-?(?P<unit>[^\W\d_]+|%))?"
+)
 
 
 def _marked(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each number of *text* that has a unit or is a reference, and its unit or `#`."""
+    """Yield each number of *text* with its unit, and with the word before it or `#`."""
     for found in _MARKED.finditer(plain(text)):
-        yield found["reference"] or found["count"], stem_of(found["unit"]) or found["unit"] if found["unit"] else "#"
+        marks = (stem_of(found["label"] or "") or found["label"], found["unit"] and unit_of(found["unit"]))
+        yield from ((found["number"], mark) for mark in marks if mark)
 
 
 def _in_any_form(date: re.Match[str], said: str) -> bool:
-    """Return whether *said* has month and day of *date* side by side, in numbers or words."""
-    month, day = int(date["month"]), int(date["day"])
+    """Return whether *said* has *date*, in numbers or words."""
+    year, month, day = (int(part) for part in date.groups())
     if not 0 < month < len(month_abbr):
         return False
-    named = rf"(?<!\w)(?:0?{month}|{month_abbr[month].lower()}[a-z]*)(?!\d)"
-    dated = rf"(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)"
-    return re.search(rf"{named}\W{{0,2}}\w?\W{{0,2}}{dated}|{dated}(?: of)?\W{{0,2}}{named}", said) is not None
+    on, in_, name = rf"0?{day}(?!\d)", rf"0?{month}", rf"(?:{month_name[month]}|{month_abbr[month]}t?)\b".lower()
+    forms_ = (
+        rf"(?<!\d){year} ?[-/.年년] ?{in_} ?[-/.月월] ?{on}|{year}{month:02}{day:02}",
+        rf"(?<!\d)(?:{on}[-/.]{in_}|{in_}[-/.]{on})[-/.]{year}|(?<!\d)(?:{on}/{in_}|{in_} ?[/月월] ?{on})",
+        rf"\b{name}[^\n]{{0,12}}?(?<!\d){on}|(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)[^\n]{{0,12}}?\b{name}",
+        rf"(?<!\d){on}\W{{1,2}}(?:de )?[^\W\d_]{{3,}}(?: de)? {year}",
+    )
+    return any(re.search(form, said) for form in forms_)
+
+
+def _clauses(text: str, quotes: Iterable[str], least: float) -> Sequence["_Polarity"]:
+    """Return the clauses of *quotes* that say at least *least* of the most words of *text*."""
+    wanted = content_of(text)
+    shares = {each: len(wanted & content_of(each)) for quote in quotes for each in _CLAUSE_ENDS.split(quote)}
+    most = max(shares.values(), default=0)
+    return [_Polarity(clause) for clause, share in shares.items() if share >= max(1, least * most)]
 
 
 def contradicted(text: str, quotes: Sequence[str]) -> bool:
     """Return whether *quotes* deny what *text* states, or state what it denies."""
-    if whole := _DENIES_ALL.match(text):
+    if (whole := _DENIES_ALL.match(text)) and not any(map(_DENIES_ALL.search, quotes)):
         return not contradicted(text[whole.end() :], quotes)
     fact, said = _Polarity(_QUOTED.sub(" ", text)), [_Polarity(quote) for quote in quotes]
     if fact.denials and not any(each.negative for each in said):
         return True
-    if not fact.negative and any(each.denials for each in said):
+    if not fact.negative and any(each.denials for each in _clauses(text, quotes, _ABOUT)):
         return True
     if any(_only_denied(stem, said) for stem in fact.denied):
         return True
-    if any(_only_denied(stem, [fact]) for each in said for stem in each.denied):
+    if any(_only_denied(stem, [fact]) for each in _clauses(text, quotes, 1) for stem in each.denied):
         return True
-    return bool(quotes) and all(opposed(read(text), read(quote)) for quote in quotes)
+    own, others = read(text), list(map(read, quotes))
+    return bool(quotes) and all(opposed(own, it) and not (own.negations - it.negations) % 2 for it in others)
 
 
-_DATE = re.compile(r"\b\d{4}-(?P<month>\d\d)-(?P<day>\d\d)\b")
+_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
 _WORD = re.compile(r"[^\W\d_]+'t\b|\w[\w'./-]*\w|\w")
+_CLAUSE_ENDS = re.compile(r"[,;:.!?]\s|\n|\b(?:but|because|since|so|while|whereas)\b")
+_UNMARKED = re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|ca|wo|should|would|could|must|need)nt\b")
+_AFFIRMS = re.compile(r"\b(?:don't|do not|never) forget(?: to)?\b|\bnot only\b")
+_DENIES = re.compile(r"\b(?:no longer|can not)\b")
 _DENIES_ALL = re.compile(r"\s*it is not (?:the case|true) that\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"(?:,|\bbut|\band)\s*\Z")
 
@@ -290,16 +312,19 @@ class _Polarity:
 
     def __init__(self, text: str) -> None:
         sets = words().sets
-        text = plain(text)
+        text = _DENIES.sub("not", _AFFIRMS.sub(" ", _UNMARKED.sub(r"\1n't", plain(text))))
         found = [(word[0], word.start()) for word in _WORD.finditer(text)]
         self._stems = [stem_of(word) for word, _ in found]
         self.denials = [at for at, (word, _) in enumerate(found) if word in sets["denials"] or word.endswith("n't")]
         self.negative = {*self.denials, *(at for at, (word, _) in enumerate(found) if _is_negative(word))}
         contrasts = {at for at in self.denials if _CONTRAST.search(text, 0, found[at][1])}
-        self.denied = {stem for at in self.denials if at not in contrasts and (stem := self._next(at))}
+        ends = [end.start() for end in _CLAUSE_ENDS.finditer(text)]
+        self._clauses = [bisect_left(ends, start) for _, start in found]
+        self.denied = {stem for at in self.denials if at not in contrasts for stem in self._next(at)}
 
-    def _next(self, at: int) -> str:
-        return next(filter(None, self._stems[at + 1 :]), "")
+    def _next(self, at: int) -> Iterable[str]:
+        end = bisect_right(self._clauses, self._clauses[at])
+        return islice(filter(None, self._stems[at + 1 : end]), _DENIED)
 
     def affirms(self, stem: str) -> bool | None:
         """Return whether the text has *stem* with no negation near it; None if it has no *stem*."""
@@ -307,7 +332,10 @@ class _Polarity:
         if not found:
             return False if self.denials else None
         before = any(at - _SCOPE <= negation <= at for at in found for negation in self.negative)
-        return not before and not any(at + 1 in self.negative for at in found)
+        after = any(
+            at < negation and self._clauses[at] == self._clauses[negation] for at in found for negation in self.denials
+        )
+        return not before and not after and not any(at + 1 in self.negative for at in found)
 
 
 def _only_denied(stem: str, others: Sequence[_Polarity]) -> bool:

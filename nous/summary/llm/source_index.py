@@ -31,6 +31,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff`")
 )
 
+_SCRIPT_ENDS = re.compile(r"(?<=[\u2e80-\uffff])(?=[\w`~/])(?![\u2e80-\uffff])|(?<=[\x21-\x7e])(?=[\u2e80-\uffff])")
 _ISO = re.compile(r"(?<![\w-])(\d{4})-\d\d-(\d\d)(?=t\d|(?![\w-]))")
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[,_']\d{3})+(?!\d|[,_']\d)")
 _NUMBER = re.compile(r"(?<![^\W\d_])(?<!\d)(?<!\d\.)v?(\d+(?:\.\d+)*)(?!\d)(?=[^\W\d_]{0,12}(?!\w))")
@@ -66,14 +67,19 @@ class Literal(NamedTuple):
 
 
 def plain(text: str) -> str:
-    form = unicodedata.normalize("NFKC", text).translate(_PLAIN)
+    form = _spaced(unicodedata.normalize("NFKC", text)).translate(_PLAIN)
     return " ".join(_GROUPED.sub(_ungrouped, form.casefold().replace("**", "")).split())
+
+
+def _spaced(text: str) -> str:
+    """Return *text* with spaces between ASCII words and scripts that have no spaces."""
+    return text if text.isascii() else _SCRIPT_ENDS.sub(" ", text)
 
 
 def literals_in(text: str) -> frozenset[Literal]:
     """Return the literals that a source of *text* must contain; turn numbers are not among them."""
     found: set[Literal] = set()
-    rest = _TURNS.sub(" ", unicodedata.normalize("NFKC", text))
+    rest = _TURNS.sub(" ", _spaced(unicodedata.normalize("NFKC", text)))
     rest = _quoted(rest, found)
     for pattern, literal_of in _FORMS:
         rest = _taken(pattern, rest, literal_of, found)
@@ -160,15 +166,10 @@ def _ungrouped(number: re.Match[str]) -> str:
 
 _DECISION = "Decision"
 _OMITS = "[..."  # begins a mark of what an excerpt leaves out, which says nothing of the session
-BRIEF = "Brief"
-"""Role of a long message without any mark of a page: it counts as one, but also for what the session is about."""
-
-PASTED = "Pasted"
-"""Role of what a person pasted: anyone may have written it, as with a page."""
-
-REPORTED = "Reported"
-"""Role of what an agent tells of a page or a file: it is the page's word."""
-
+# Roles of what others have said:
+BRIEF = "Brief"  # a long message without any mark of a page: it counts as one, but also for the session's topic
+PASTED = "Pasted"  # by a person: anyone may have written it, as with a page
+REPORTED = "Reported"  # by an agent that tells of a page or a file
 _AGENT = "Assistant"
 _FIRST_PERSON = re.compile(r"\W*(?:I|we)\b", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -178,9 +179,7 @@ _STEMMED = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|e|'s)\Z")
 _STEM, _SHORTEST = 6, 3
 _LONGEST_WORD = 20  # characters to look at for one word beside a literal
-_UNSPACED = "\u2e80"
-"""Scripts from this character on have no spaces between words; there, character pairs stand for words."""
-
+_UNSPACED = "\u2e80"  # scripts from here on have no spaces between words: character pairs stand for words
 _SPEAKERS = frozenset({"user", "assistant", "agent"})
 
 
@@ -256,12 +255,6 @@ class SourceTurn:
     def sentences(self) -> Sequence["SourceTurn"]:
         return [SourceTurn(self.text[start:end], self.role) for start, end in sentences(self.text)]
 
-    @property
-    def parts(self) -> Sequence["SourceTurn"]:
-        """Its sentences; of a run of calls, each of them."""
-        is_run = self.role == CALLS
-        return [SourceTurn(call, CALLS) for call in self.text.split(" | ")] if is_run else self.sentences
-
     def around(self, quote: str) -> "SourceTurn":
         """Return the sentences that hold the squeezed *quote*, and one more on either side."""
         start = self.squeezed.find(quote)
@@ -286,13 +279,17 @@ class SourceTurn:
     def has(self, token: Literal) -> bool:
         match token.kind:
             case "number":
-                return token.text in self.numbers
+                begins = re.compile(rf"{re.escape(token.text)}\.\d+\.")  # `Node 20` is `v20.11.1`, but 3 is not 3.5
+                return token.text in self.numbers or any(map(begins.match, self.numbers))
             case "quote":
                 return token.text in self.words
-            case "name" if token.text.count(".") > 1 and squeezed(token.text) in self.squeezed:
-                return True  # keys of nested JSON, one after another
+            case _ if token.text in self.plain and _bounded(token).search(self.plain):
+                return True
+            case "name" if "." in token.text:  # keys of nested JSON, one after another
+                keys = r"[^\w{\[:]*[{\[:]\W*".join(map(re.escape, token.text.split(".")))
+                return re.search(rf"(?<!\w){keys}(?!\w)", self.plain) is not None
             case _:
-                return token.text in self.plain and _bounded(token).search(self.plain) is not None
+                return False
 
     def has_all_of(self, claim: CitedStatement) -> bool:
         return all(map(self.has, claim.tokens))
@@ -318,8 +315,7 @@ class SourceIndex:
 
     def segments(self, turns: Iterable[int] | None = None) -> Iterable[SourceTurn]:
         """Return the segments of *turns*, or of all turns."""
-        wanted = self._segments if turns is None else turns
-        return (segment for turn in wanted for segment in self._segments.get(turn, ()))
+        return (segment for turn in (self._segments if turns is None else turns) for segment in self._segments[turn])
 
     def is_decided(self, quote: str) -> bool:
         """Return whether the squeezed *quote* stands in a decision of the user."""

@@ -33,18 +33,11 @@ from nous.text.pasted import split
 from nous.text.sentences import sentences
 from nous.transcript.model import Kind, Transcript
 
+# Least shares of a statement's words: to count as said; as an instruction's; as near; as a person's topic.
 _SAID, _PLANTED, _NEAR, _HINT = 0.5, 0.6, 0.3, 0.1
-"""Least shares of a statement's words: to count as said; as an instruction's; as near; as a person's topic."""
-
-_ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})
-"""Aims of sentences whose order may stand in the next one."""
-
-_RISKY = frozenset(Aim) - {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}
-"""Aims that a person must have ordered, not only mentioned, forbidden or asked about."""
-
-_SELF = frozenset({"Assistant", "Plan", REPORTED})
-"""Roles in which the agent of the session speaks, and no other one."""
-
+_ANNOUNCES = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})  # the order may stand in the next sentence
+_RISKY = frozenset(Aim) - {Aim.SPEAKS_FOR_USER, Aim.FUTURE_ORDER}  # only if a person ordered it, not only mentioned it
+_SELF = frozenset({"Assistant", "Plan", REPORTED})  # roles in which only the agent of the session speaks
 UNCHECKED = "no person says so, and it is in a language that is not checked"
 DISGUISED = "hidden or disguised text"
 BESIDE = "neither a person nor the agent says so, and a tool or a page gives instructions"

@@ -82,6 +82,13 @@ def test_a_longer_text_may_have_more_literals_than_the_one_it_contains(
     assert found.containment[1] == 1
 
 
+@pytest.mark.parametrize("unit", ["MİN", "mın", "mınutes", "mıllıon", "ſec", "K"])  # noqa: RUF001
+def test_letters_that_only_look_like_those_of_a_unit_are_read_all_the_same(unit: str) -> None:
+    text = f"The login session ends after 5 {unit} of ſep 8, 2026"  # noqa: RUF001
+
+    assert compared(text, text).is_equal
+
+
 @pytest.mark.parametrize(
     ("one", "other"), [("👍", "👎"), ("我喜欢茶", "我不喜欢茶"), ("It is", "It was"), ("...", "!!!")]
 )

@@ -29,6 +29,11 @@ def judged(text: str, *quotes: Quote, turns: tuple[int, ...] = ()) -> CandidateF
     return supported(CandidateFact(text=text, turns=turns, quotes=quotes), SESSION)
 
 
+def of_one_turn(said: str, fact: str) -> CandidateFact | Unsupported:
+    session = SourceIndex(SummaryInput(windows=((Segment(f"[User] {said}", "User", 1),),)))
+    return supported(CandidateFact(text=fact, turns=(1,), quotes=(Quote(1, said),)), session)
+
+
 @pytest.mark.parametrize(
     ("reason", "quote", "true", "false"),
     [
@@ -100,3 +105,55 @@ def test_a_quote_of_another_turn_adds_that_turn_and_the_cited_one_stays() -> Non
 )
 def test_neither_space_nor_markup_nor_a_label_makes_another_quote(quote: str) -> None:
     assert isinstance(judged("The importer reads prices.py first.", Quote(2, quote)), CandidateFact)
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("The bug is not in the parser, it is in the lexer's tab handling.", "The bug is in the lexer's tab handling."),
+        ("Don't use npm, use pnpm.", "Use pnpm instead of npm."),
+        ("Don't forget to bump the version before a release.", "The version must be bumped before a release."),
+        ("Never push to main; always open a PR.", "Always open a PR instead of pushing to main."),
+        ("Not only the API but also the worker needs the token.", "The API and the worker need the token."),
+        ("The flag is disabled by default.", "The flag is not enabled by default."),
+        ("It is not the case that the server caches pages.", "It is not the case that the server caches pages."),
+        ("Retries take 3 to 5 minutes, builds 9 minutes.", "Retries take 3 to 5 minutes."),
+        ("node --version of the API server says v20.11.1", "The API server uses Node 20."),
+        ("把超时时间改成30秒 端口用9090", "超时时间是30秒 端口是9090"),
+        ("The release at 2026-05-08T10:00:00.123Z was the first", "The first release was at 2026-05-08."),
+        ("The release of 08.05.2026 was the first", "The first release was at 2026-05-08."),
+        ("The release of 8 de mayo de 2026 was the first", "The first release was at 2026-05-08."),
+        ("The release of 2026年5月8日 was the first", "The first release was at 2026-05-08."),
+        ("The release of May 8 and 15 was the first", "The first release was at 2026-05-15, in May 2026."),
+    ],
+)
+def test_what_was_said_in_other_words_is_kept(said: str, fact: str) -> None:
+    assert isinstance(of_one_turn(said, fact), CandidateFact)
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("dont restart the worker on deploy", "Restart the worker on deploy."),
+        ("The worker no longer retries jobs.", "The worker retries jobs."),
+        ("Don't use npm, use pnpm.", "The project uses npm."),
+        ("The API accepts JSON, not XML.", "The API accepts XML."),
+        ("The timeout is 30 seconds.", "The timeout is 30 minutes."),
+        ("Backups run at 11:30 PM.", "Backups run at 11:30 AM."),
+        ("Decide 12 things of 2026 for the release.", "Release of things is at 2026-12-12."),
+        ("Ticket 5-8 of 2026 is about the release.", "The release of the ticket is at 2026-05-08."),
+        ("The app server host name of the shop", "The shop has the name app.server.host."),
+    ],
+)
+def test_what_was_not_said_is_dropped(said: str, fact: str) -> None:
+    assert isinstance(of_one_turn(said, fact), Unsupported)
+
+
+def test_a_number_of_another_turn_does_not_replace_that_of_the_quote() -> None:
+    turns = ("The API runs on port 8080.", "The metrics run on port 9090.")
+    segments = tuple(Segment(f"[User] {said}", "User", turn) for turn, said in enumerate(turns, start=1))
+    session, quotes = SourceIndex(SummaryInput(windows=(segments,))), (Quote(1, turns[0]),)
+
+    for port, kept in ((8080, True), (9090, False)):
+        fact = CandidateFact(text=f"The API runs on port {port}.", turns=(1, 2), quotes=quotes)
+        assert isinstance(supported(fact, session), CandidateFact) is kept

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from builders.sessions import Piece, asks, edits, rejects, runs, says
 
-from nous.domain.episode import CandidateFact, Category, Trust
+from nous.domain.episode import CandidateFact, Category, Quote, Trust
 from nous.summary.heuristic.facts import candidate_facts
 from nous.summary.heuristic.record import SessionRecord
 from nous.transcript.model import Transcript
@@ -56,6 +56,7 @@ def test_what_the_user_states_for_good_is_learned_as_theirs(
     (fact,) = taught(asks(said), says("OK."))
 
     assert (fact.text, fact.category, fact.trust, fact.turns) == (learned, category, Trust.USER, (1,))
+    assert [(quote.turn, quote.text in said) for quote in fact.quotes] == [(1, True)]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +153,7 @@ def test_commands_that_ran_and_passed_are_learned_one_for_each_purpose(taught: T
         ("Tests are run with `mise run test`", Category.TOOL, "test command"),
         ("The linter is run with `ruff check`", Category.TOOL, "lint command"),
     ]
+    assert [fact.quotes for fact in facts] == [(Quote(1, "mise run test"),), (Quote(1, "ruff check"),)]
 
 
 def test_the_reason_of_a_rejection_and_an_answer_to_the_agent_are_decisions(taught: Taught) -> None:
