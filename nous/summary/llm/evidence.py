@@ -284,7 +284,7 @@ def contradicted(text: str, quotes: Sequence[str]) -> bool:
     if (whole := _DENIES_ALL.match(text)) and not any(map(_DENIES_ALL.search, quotes)):
         return not contradicted(text[whole.end() :], quotes)
     fact, said = _Polarity(_QUOTED.sub(" ", text)), [_Polarity(quote) for quote in quotes]
-    if fact.denials and not any(each.negative for each in said):
+    if fact.plain_denials and not any(each.negative for each in said):
         return True
     if not fact.negative and any(each.denials for each in _clauses(text, quotes, _ABOUT)):
         return True
@@ -320,7 +320,8 @@ class _Polarity:
         contrasts = {at for at in self.denials if _CONTRAST.search(text, 0, found[at][1])}
         ends = [end.start() for end in _CLAUSE_ENDS.finditer(text)]
         self._clauses = [bisect_left(ends, start) for _, start in found]
-        self.denied = {stem for at in self.denials if at not in contrasts for stem in self._next(at)}
+        self.plain_denials = [at for at in self.denials if at not in contrasts]
+        self.denied = {stem for at in self.plain_denials for stem in self._next(at)}
 
     def _next(self, at: int) -> Iterable[str]:
         end = bisect_right(self._clauses, self._clauses[at])

@@ -116,6 +116,7 @@ def test_neither_space_nor_markup_nor_a_label_makes_another_quote(quote: str) ->
         ("Never push to main; always open a PR.", "Always open a PR instead of pushing to main."),
         ("Not only the API but also the worker needs the token.", "The API and the worker need the token."),
         ("The flag is disabled by default.", "The flag is not enabled by default."),
+        ("go test ./agent/... runs the tests of agents", "The tests of agents were run, not the whole suite."),
         ("It is not the case that the server caches pages.", "It is not the case that the server caches pages."),
         ("Retries take 3 to 5 minutes, builds 9 minutes.", "Retries take 3 to 5 minutes."),
         ("node --version of the API server says v20.11.1", "The API server uses Node 20."),
