@@ -142,9 +142,8 @@ def _equal_share(lengths: Sequence[int], room: int) -> int:
 
 BREVITY = 0.8
 _ROUNDS = 2
+# Overhead of a unit in characters: in an item that is already shown, and (approximately) in one that is not.
 _MARK, _LABEL_AND_GAP = 10, 45
-"""Overhead of a unit in characters: in an item that is already shown, and (approximately) in one that is not."""
-
 _LEAST_ROOM = 24
 _WORTH_OF_ANY = WORTH // 2  # worth of a unit without new terms, so that no room is left unused
 _ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3, Role.SUMMARY: 1.5}

@@ -11,9 +11,8 @@ from nous.excerpt.items import Gap, Item, Items, no_label
 from nous.text.sentences import TICKS, Fence, Span, fence_at, fences
 
 SHORT_MARK = " [...] "
+# Replaces a long run of blanks. The space keeps a bracket off the start of the line, where a label begins.
 _BLANKS = "\n "
-"""Replaces a long run of blanks. The space keeps a bracket off the start of the line, where a label begins."""
-
 _WORTH_COUNTING = 600
 _LONGEST_WORD = 24
 HEAD = 2 / 3  # share of a cut text that is its beginning; the rest is its end

@@ -7,14 +7,12 @@ import regex
 
 from nous.text.sanitize import readable
 
+# Positions where NFKC would make `10²` and `102` equal. `Redis™` is no such case: it is `RedisTM` anywhere.
 _RAISED = regex.compile(r"(?=(?!™|℠)\p{Decomposition_Type=Super})")
-"""Positions where NFKC would make `10²` and `102` equal. `Redis™` is no such case: it is `RedisTM` anywhere."""
-
 _SMALL = regex.compile(r"(?<=\p{Nd})(?=\p{No})")  # positions where NFKC would make `1½` begin with 11
 
+# Marks that NFKC would decompose, or leave as they are.
 _UNLIKE = str.maketrans({"\u2032": "'", "\u2033": '"', "\u00b4": "'"})
-"""Marks that NFKC would decompose, or leave as they are."""
-
 _APOSTROPHES = "\u2018\u2019\u201a\u201b\u02bc"
 _QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a"
 _HYPHENS = "\u2010\u2011\u2012\u2013"
@@ -22,9 +20,8 @@ _LONG_DASH = "\u2014"
 _PLAIN = str.maketrans(
     dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys(_QUOTES, '"') | dict.fromkeys(_HYPHENS, "-") | {_LONG_DASH: " - "}
 )
+# A minus that belongs to a value. Alone it is an operator, and a hyphen in its place would be a dash.
 _MINUS = re.compile(r"\u2212(?=\S)")
-"""A minus that belongs to a value. Alone it is an operator, and a hyphen in its place would be a dash."""
-
 _QUOTED = tuple(
     re.compile(rf"(?<!\w){mark}((?:[^{mark}]|\b{mark}\b)*){mark}(?!\w)|(?<!\w){mark}()|(?<=[^\W\d]){mark}(?!\w)()")
     for mark in "\"'`"
@@ -39,23 +36,19 @@ _WRAPPED = re.compile(
 
 _DEEPEST = 9  # maximum layers of emphasis that are removed. Real texts have fewer, and each costs a pass
 
+# Characters of texts that may have nested quotes or emphasis, or need NFKC more than once.
 _ADORNED = re.compile(r"[\"'`*<>()\[\]-]|[^\x00-\x7f]")
-"""Characters of texts that may have nested quotes or emphasis, or need NFKC more than once."""
-
+# `-V` is another flag than `-v`, even though case is ignored in other words.
 _FLAG = re.compile(r"(?<!\S)-(?=[A-Z](?!\w))")
-"""`-V` is another flag than `-v`, even though case is ignored in other words."""
-
 _SPAN = re.compile(r"(?<=\d)\s+-\s+(?=\d)")
 _LITERAL = re.compile(r"[^\w\s]+|true|false|null|none", re.IGNORECASE)
 """Text that means something else in quotes: the delimiter `;` is no punctuation, and the text `"true"` no truth value.
 """
 
+# Text in backticks, or signs alone in quotes: the delimiter `;` is no punctuation.
 _CODE = re.compile(r"`([^`]+)`|(?<!\w)([\"'])[^\w\s]+\2(?!\w)")
-"""Text in backticks, or signs alone in quotes: the delimiter `;` is no punctuation."""
-
+# Placeholder for code. No plain text contains it, since NFKC makes it a 0, and like a 0 it is no plain word.
 _KEPT = "\uff10"
-"""Placeholder for code. No plain text contains it, since NFKC makes it a 0, and like a 0 it is no plain word."""
-
 _AROUND = re.compile(
     r"(?:- )+(?P<item>.*)|\((?P<aside>[^()]*)\)[.!]?|(?P<sentence>.*[^\s.!/\\-])(?:[.!]|\.{3})", re.DOTALL
 )

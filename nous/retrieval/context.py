@@ -14,6 +14,7 @@ from nous.domain.fact import LinkKind
 from nous.knowledge.fact_index import Earlier, KnownFact
 from nous.knowledge.open_pairs import OpenPair
 from nous.retrieval.query import files_named
+from nous.text.injection import Aim, aims
 from nous.text.language import words
 from nous.text.sanitize import shortened
 
@@ -119,11 +120,14 @@ def fenced(text: str) -> str:
 def _last_session(notes: ContextNotes, budget: int) -> tuple[str, int]:
     """Return the part of the block on the last session, and the characters left for facts."""
     room = min(budget, LONGEST) - len(fenced(""))
-    lines = [*_of_last_session(notes)]
+    lines = [each for each in _of_last_session(notes) if each and not aims(each, of_agent=True) & _HARMFUL]
     labels = {f"## {section.label}" for section in notes.anchor.summary.sections} if notes.anchor else ()
     fitting = _fitting(lines, int(room * _SHARE_OF_LAST_SESSION), headings=labels)
     last = "\n".join(lines[at] for at in fitting)
     return last, room - len(last) - len("\n\n")
+
+
+_HARMFUL = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})  # of lines that no notes repeat, whoever said them
 
 
 def _of_last_session(notes: ContextNotes) -> Iterator[str]:
@@ -132,8 +136,9 @@ def _of_last_session(notes: ContextNotes) -> Iterator[str]:
         yield from filter(str.strip, anchor.summary.to_prompt_text().splitlines())
     elif episode := notes.episode:
         # A transcript without timestamps has no start, and its end is the time of its publication.
+        title = _line(episode.summary.title) or episode.session_id
         verb = "ended" if episode.started_at else "was published"
-        yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {_line(episode.summary.title)}"
+        yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {title}"
         doubt = "" if episode.is_sure else f" (unsure: {episode.contradiction or 'the record does not show it'})"
         yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale + doubt)}"
         yield _line(episode.summary.summary)

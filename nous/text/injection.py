@@ -66,9 +66,8 @@ def reports_on_document(text: str) -> bool:
     return _says("documents", text)
 
 
+# Aims that an agent also reports on; in its words, they count only in an order.
 _TOLD = frozenset({Aim.RUN_DOWNLOAD, Aim.WEAKEN_SECURITY})
-"""Aims that an agent also reports on; in its words, they count only in an order."""
-
 _QUOTATION = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»")
 _QUOTE = re.compile(r"'[^'\n]{8,}'|\"[^\"\n]{8,}\"|“[^”\n]{8,}”|`[^`\n]{8,}`")
 

@@ -12,9 +12,8 @@ LONGEST_TYPED = 1_500
 """Characters from which a message counts as a pasted document, but for its first line."""
 
 _LONGEST_REQUEST = 500
+# Beginning of a message in which Claude Code hands over a plan that its user has accepted.
 _PLAN = "Implement the following plan:"
-"""Beginning of a message in which Claude Code hands over a plan that its user has accepted."""
-
 _LONG_MESSAGE = 6  # lines from which a message may hold a pasted text without any mark of it
 _BLOCKS = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|\"\"\".*?(?:\"\"\"|\Z)"

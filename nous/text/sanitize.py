@@ -4,9 +4,8 @@ import re
 
 import regex
 
+# Control characters that steer a terminal or break a line invisibly; not tabs and line breaks.
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-"""Control characters that steer a terminal or break a line invisibly; not tabs and line breaks."""
-
 _UNSEEN = re.compile(r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 """Invisible characters: bidi controls, soft hyphens, zero-width spaces, word joiners, byte order marks."""
 

@@ -13,9 +13,8 @@ from nous.text.sentences import TICKS
 
 _PROSE = frozenset({"intent", "current_state"})  # sections that may be running text; the others are lists by convention
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
+# Marks that a text could imitate the headings and the end of the notes with.
 _STRUCTURE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|</?)")
-"""Marks that a text could imitate the headings and the end of the notes with."""
-
 _RUN = re.compile("`{3,}")
 
 _ASKED = {

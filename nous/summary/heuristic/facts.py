@@ -24,9 +24,8 @@ from nous.text.language import words
 from nous.text.sentences import shortened
 from nous.transcript.tool_actions import taken_away_by
 
+# Turns up to which the reports of all turns still hold at the end; in longer sessions later work supersedes them.
 _SHORT = 8
-"""Turns up to which the reports of all turns still hold at the end; in longer sessions later work supersedes them."""
-
 _MOST_ANSWERS, _MOST_ACTIONS, _MOST_STATED = 3, 3, 6
 _FEWEST_WORDS = 5
 _MOSTLY_CODE = 0.65

@@ -13,9 +13,8 @@ from nous.summary.llm.source_index import CitedStatement, SourceTurn
 from nous.summary.llm.vetting import UNTITLED
 from nous.text.sentences import sentences
 
+# Shares of a statement's words from which one text says it, and from which a whole summary does.
 _SAID, _COVERED = 0.5, 0.7
-"""Shares of a statement's words from which one text says it, and from which a whole summary does."""
-
 _MOST_WORDS, _LONG = 250, 4
 """Words up to which sentences of earlier windows are put back into a summary; sentences of a long summary."""
 

@@ -15,9 +15,8 @@ from nous.text.sentences import shortened
 
 MOST_TOPICS = 6
 _MOST_WORDS, _FEWEST_WORDS = 10, 5
+# Turns from the beginning, and sentences of each, that are searched for the request that names the session.
 _REQUESTS_READ, _SENTENCES_READ = 8, 10
-"""Turns from the beginning, and sentences of each, that are searched for the request that names the session."""
-
 _PATTERNS = patterns("nous.summary.heuristic", "patterns", "narrative")
 _CLAUSE = _PATTERNS["clause"]
 _NOISE = _PATTERNS["noise"]
@@ -143,9 +142,8 @@ def _cut(found: Sequence[str]) -> str:
 _SUMMARY_WORDS = 140
 _LONGEST = 4_000  # characters: a word may be any length
 _ASKED_WORDS = 18
+# The most words of a result, by the number of requests; for more requests, 30.
 _RESULT_WORDS = {1: 110, 2: 56, 3: 44, 4: 36}
-"""The most words of a result, by the number of requests; for more requests, 30."""
-
 _CAUSE_WORDS, _OPENING, _FEWEST_OF_REQUEST = 40, 40, 4
 
 _LINK = re.compile(r"https?://\S+")

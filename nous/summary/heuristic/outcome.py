@@ -17,9 +17,8 @@ from nous.transcript.tool_actions import hands_over
 _QUOTED_CHARS = 120
 _LONG = 24  # turns from which the end of a session says little about everything that was asked in it
 
+# Shares of the turns of a talk; people who chat in `chitchat-dataset` ask in up to .4 and order in up to .06.
 _ASKS, _ORDERS = 0.5, 0.1
-"""Shares of the turns of a talk; people who chat in `chitchat-dataset` ask in up to .4 and order in up to .06."""
-
 _PATTERNS = patterns("nous.summary.heuristic", "patterns", "outcome")
 _READS = _PATTERNS["reads"]
 _EITHER_OR = re.compile(r"\bor (?:should|shall|would|do) ", re.IGNORECASE)

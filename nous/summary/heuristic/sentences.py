@@ -19,12 +19,10 @@ _PATTERNS = patterns("nous.summary.heuristic", "patterns", "sentences")
 _MARKUP = _PATTERNS["markup"]
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
 _LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
+# Characters in a row without a space, and more of them in scripts without spaces; how many of them are kept.
 _DATA, _SHOWN = re.compile(r"(?<![!-\u2fff])[!-\u2fff]{400,}|(?<!\S)\S{4000,}"), 60
-"""Characters in a row without a space, and more of them in scripts without spaces; how many of them are kept."""
-
+# The mark of the next list item, if it stands behind the sentence before it.
 _NEXT_NUMBER = re.compile(r"(?<=[.!?])\s+\d+[.)]\s*\Z")
-"""The mark of the next list item, if it stands behind the sentence before it."""
-
 _HARNESS_MARK = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
 _QUOTED = _PATTERNS["quoted"]
 _NOT_PROSE = ("```", "|", "<", "{", "$ ", "//", "@@")

@@ -154,7 +154,7 @@ def fact_of(
     trust: Trust = Trust.ASSISTANT,
 ) -> CandidateFact:
     """Return a fact that quotes what was *said*; its subject is a name in that, or in *text*."""
-    subject, quotes = next(iter(names(said or text)), ""), tuple(Quote(turn, said) for turn in turns[:1] if said)
+    subject, quotes = next(iter(names(said or text)), ""), tuple(Quote(turn, said[:300]) for turn in turns[:1] if said)
     about: Any = {"category": category, "subject": subject, "confidence": confidence, "trust": trust}
     return CandidateFact(text=text, turns=turns, quotes=quotes, **about)
 

@@ -169,8 +169,11 @@ class _Evidence:
     def literal_turns(self) -> Sequence[int] | Unsupported:
         """Return the turns, beside the cited ones, that have literals of the fact; or an objection."""
         further: list[int] = []
-        if not all(_in_any_form(date, self.session.whole.plain) for date in _DATE.finditer(self.text)):
+        dates, quotes = list(_DATE.finditer(self.text)), [quote.plain for quote in self._quotes]
+        if not all(_in_any_form(date, self.session.whole.plain) for date in dates):
             return Unsupported.NOT_SAID
+        if dates and any(map(_NAMED_DAY.search, quotes)) and not any(map(_in_any_form, dates * len(quotes), quotes)):
+            return Unsupported.OTHER_THING
         for literal in sorted(self.claim.tokens):
             is_dated = literal.text in self._dated
             if is_dated or any(quote.has(literal) for quote in self._quotes):
@@ -211,7 +214,7 @@ class _Evidence:
 
     def _has_other_unit(self, number: str) -> bool:
         own, quoted = (
-            {mark for each, mark in marked if each == number and mark in forms("units").values()}
+            {mark for each, mark in marked if each == number and mark in forms("units").values()} - _VAGUE
             for marked in (_marked(self.text), self._marked_in_quotes)
         )
         return bool(own and quoted) and own.isdisjoint(quoted)
@@ -244,8 +247,10 @@ class _Evidence:
         return self.claim.share_in(frozenset[str]().union(*(each.content for each in segments)))
 
 
+_VAGUE = frozenset({"k", "million"})  # units that have other meanings: `15m` may be minutes, or megabytes
 _MARKED = re.compile(
-    r"(?:(?P<label>[^\W\d_]+|[#$€£]) ?)?(?<![\w.])(?P<number>\d+(?:\.\d+)*)(?!\w*\d)(?: ?-?(?P<unit>[^\W\d_]+|%))?"
+    r"(?:(?<![^\W\d_])(?P<label>[^\W\d_]+|[#$€£]) ?)?"
+    r"(?<![\w.])(?P<number>\d+(?:\.\d+)*)(?!\w*\d)(?: ?-?(?P<unit>[^\W\d_]+|%))?"
 )
 
 
@@ -256,17 +261,24 @@ def _marked(text: str) -> Iterator[tuple[str, str]]:
         yield from ((found["number"], mark) for mark in marks if mark)
 
 
+_MONTHS = "|".join((*month_name[1:], *month_abbr[1:], "sept")).lower()
+_NAMED_DAY = re.compile(rf"\b(?:{_MONTHS})\b\.? ?\d|\d(?:st|nd|rd|th)?\.? (?:of )?(?:{_MONTHS})\b|\d{{4}}-\d\d-\d\d")
+
+
 def _in_any_form(date: re.Match[str], said: str) -> bool:
     """Return whether *said* has *date*, in numbers or words."""
     year, month, day = (int(part) for part in date.groups())
     if not 0 < month < len(month_abbr):
         return False
-    on, in_, name = rf"0?{day}(?!\d)", rf"0?{month}", rf"(?:{month_name[month]}|{month_abbr[month]}t?)\b".lower()
+    on, in_, name = rf"0?{day}(?!\d)", rf"0?{month}", rf"(?:{month_name[month]}|{month_abbr[month]}t?)\b\.?".lower()
+    nth, others = rf"(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)", r"(?:\d{1,2}(?:st|nd|rd|th)? ?(?:-|,|to|and) ?)?"
+    same_year = rf"(?!,? (?!{year})\d{{4}})"
     forms_ = (
-        rf"(?<!\d){year} ?[-/.年년] ?{in_} ?[-/.月월] ?{on}|{year}{month:02}{day:02}",
-        rf"(?<!\d)(?:{on}[-/.]{in_}|{in_}[-/.]{on})[-/.]{year}|(?<!\d)(?:{on}/{in_}|{in_} ?[/月월] ?{on})",
-        rf"\b{name}[^\n]{{0,12}}?(?<!\d){on}|(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)[^\n]{{0,12}}?\b{name}",
-        rf"(?<!\d){on}\W{{1,2}}(?:de )?[^\W\d_]{{3,}}(?: de)? {year}",
+        rf"(?<!\d){year} ?[-/.年년] ?{in_} ?[-/.月월] ?{on}|{year}{month:02}{day:02}|(?<!\d){in_} ?[月월] ?{on}",
+        rf"(?<!\d)(?:{on}[-/.]{in_}|{in_}[-/.]{on})[-/.]{year}",
+        rf"\b{name} ?(?:the )?{others}{nth}{same_year}",
+        rf"{nth}\.?(?: of)?(?: ?(?:-|to|and) ?\d{{1,2}})? {name}{same_year}",
+        rf"{nth}\W{{1,2}}(?:de )?(?!(?:{_MONTHS})\b)[^\W\d_]{{3,}}(?: de)? {year}",
     )
     return any(re.search(form, said) for form in forms_)
 
@@ -288,15 +300,15 @@ def contradicted(text: str, quotes: Sequence[str]) -> bool:
         return True
     if not fact.negative and any(each.denials for each in _clauses(text, quotes, _ABOUT)):
         return True
-    if any(_only_denied(stem, said) for stem in fact.denied):
+    if _only_denied(fact, said):
         return True
-    if any(_only_denied(stem, [fact]) for each in _clauses(text, quotes, 1) for stem in each.denied):
+    if any(_only_denied(each, [fact]) for each in _clauses(text, quotes, 1)):
         return True
     own, others = read(text), list(map(read, quotes))
     return bool(quotes) and all(opposed(own, it) and not (own.negations - it.negations) % 2 for it in others)
 
 
-_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_DATE = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
 _WORD = re.compile(r"[^\W\d_]+'t\b|\w[\w'./-]*\w|\w")
 _CLAUSE_ENDS = re.compile(r"[,;:.!?]\s|\n|\b(?:but|because|since|so|while|whereas)\b")
@@ -304,6 +316,7 @@ _UNMARKED = re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|ca|wo|shoul
 _AFFIRMS = re.compile(r"\b(?:don't|do not|never) forget(?: to)?\b|\bnot only\b")
 _DENIES = re.compile(r"\b(?:no longer|can not)\b")
 _DENIES_ALL = re.compile(r"\s*it is not (?:the case|true) that\b", re.IGNORECASE)
+_LACKS = frozenset({"no", "without"})  # with a denial, words that may end a clause about what there is not
 _CONTRAST = re.compile(r"(?:,|\bbut|\band)\s*\Z")
 
 
@@ -317,6 +330,7 @@ class _Polarity:
         self._stems = [stem_of(word) for word, _ in found]
         self.denials = [at for at, (word, _) in enumerate(found) if word in sets["denials"] or word.endswith("n't")]
         self.negative = {*self.denials, *(at for at, (word, _) in enumerate(found) if _is_negative(word))}
+        self.closing = [at for at, (word, _) in enumerate(found) if at in self.denials or word in _LACKS]
         contrasts = {at for at in self.denials if _CONTRAST.search(text, 0, found[at][1])}
         ends = [end.start() for end in _CLAUSE_ENDS.finditer(text)]
         self._clauses = [bisect_left(ends, start) for _, start in found]
@@ -334,15 +348,15 @@ class _Polarity:
             return False if self.denials else None
         before = any(at - _SCOPE <= negation <= at for at in found for negation in self.negative)
         after = any(
-            at < negation and self._clauses[at] == self._clauses[negation] for at in found for negation in self.denials
+            at < negation and self._clauses[at] == self._clauses[negation] for at in found for negation in self.closing
         )
         return not before and not after and not any(at + 1 in self.negative for at in found)
 
 
-def _only_denied(stem: str, others: Sequence[_Polarity]) -> bool:
-    """Return whether some of *others* state, and none deny, what a text denies of *stem*."""
-    found = {other.affirms(stem) for other in others}
-    return True in found and False not in found
+def _only_denied(text: _Polarity, others: Sequence[_Polarity]) -> bool:
+    """Return whether some of *others* state, and none deny, a word that *text* denies."""
+    found = ({other.affirms(stem) for other in others} for stem in text.denied)
+    return any(True in each and False not in each for each in found)
 
 
 def _is_negative(word: str) -> bool:

@@ -13,9 +13,8 @@ DEEPEST = 64  # the deepest nesting of brackets; an answer has a few
 _MOST_READ = 1_000  # the most objects beside each other that are read
 _MOST_FAULTS = 8  # the most malformed objects that are passed over: each costs a reading of all that follows
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
+# Begins an object, or an array of objects. Other braces are skipped at the speed of `re`.
 _OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
-"""Begins an object, or an array of objects. Other braces are skipped at the speed of `re`."""
-
 _BEGINS_LINE = re.compile(rf"^{_OPENING.pattern}", re.DOTALL | re.MULTILINE)
 _REASONING = re.compile(r"\A\s*<think>.*?</think>", re.IGNORECASE | re.DOTALL)
 _TOO_DEEP = re.compile(rf"(?:[{{\[][^{{}}\[\]]*+){{{DEEPEST + 1}}}")

@@ -16,9 +16,8 @@ from nous.text.sentences import shortened
 
 _MARK = 8
 _MOST_DECISIONS, _LONGEST_DECISION = 40, 500
+# Placeholders for the data that the model is asked about; every prompt must contain the one of its kind.
 _SHOWN = frozenset({"transcript", "pairs"})
-"""Placeholders for the data that the model is asked about; every prompt must contain the one of its kind."""
-
 _NEEDED = {"version": str, "most_tokens": int, "system": str, "user": str}
 
 

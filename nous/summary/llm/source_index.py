@@ -36,6 +36,7 @@ _ISO = re.compile(r"(?<![\w-])(\d{4})-\d\d-(\d\d)(?=t\d|(?![\w-]))")
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[,_']\d{3})+(?!\d|[,_']\d)")
 _NUMBER = re.compile(r"(?<![^\W\d_])(?<!\d)(?<!\d\.)v?(\d+(?:\.\d+)*)(?!\d)(?=[^\W\d_]{0,12}(?!\w))")
 _TURNS = re.compile(r"\bturns? #?\d+(?:(?:,? (?:and|to|or|&)|,| ?-) ?#?\d+)*(?!\w|\.\d)", re.IGNORECASE)
+_VERSION = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}")  # `v20.11.1` is Node 20, but 3.5 is not 3
 _WORD = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d+")
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -236,7 +237,8 @@ class SourceTurn:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        return frozenset(_numbers(self.plain))
+        found = _numbers(self.plain)
+        return frozenset(found) | {each.partition(".")[0] for each in found if _VERSION.fullmatch(each)}
 
     @cached_property
     def words(self) -> str:
@@ -279,8 +281,7 @@ class SourceTurn:
     def has(self, token: Literal) -> bool:
         match token.kind:
             case "number":
-                begins = re.compile(rf"{re.escape(token.text)}\.\d+\.")  # `Node 20` is `v20.11.1`, but 3 is not 3.5
-                return token.text in self.numbers or any(map(begins.match, self.numbers))
+                return token.text in self.numbers
             case "quote":
                 return token.text in self.words
             case _ if token.text in self.plain and _bounded(token).search(self.plain):

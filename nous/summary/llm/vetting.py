@@ -306,9 +306,8 @@ class QuoteVetting(Sorting):
         return [SourceTurn(sentence) for text in typed for sentence in _sentences(unquoted(text))]
 
 
+# Quotation of a person's question, which does not make its answer their word.
 _ASKED = re.compile(r"^“[^”]*” was answered: |^The question of turn \d+ was answered: ")
-"""Quotation of a person's question, which does not make its answer their word."""
-
 _DENIAL = re.compile(
     r"(?<![-\w])(?:not?|never|none|nothing|without|cannot|stop|(?<!to )avoid\w*|dont|refus\w+|forb[aio]d\w*|prohibit\w*"
     r"|bad idea|wrong|told|says?)\b(?!-)|n['\u2019]t\b",

@@ -116,6 +116,10 @@ def test_neither_space_nor_markup_nor_a_label_makes_another_quote(quote: str) ->
         ("Never push to main; always open a PR.", "Always open a PR instead of pushing to main."),
         ("Not only the API but also the worker needs the token.", "The API and the worker need the token."),
         ("The flag is disabled by default.", "The flag is not enabled by default."),
+        ("I don't want emojis in commit messages.", "The user wants commit messages without emojis."),
+        ("We don't need Docker for tests.", "Tests need no Docker."),
+        ("The token expires after 15m", "The token expires after 15 minutes."),
+        ("3月5日发布新版本", "新版本于2026-03-05发布"),
         ("go test ./agent/... runs the tests of agents", "The tests of agents were run, not the whole suite."),
         ("It is not the case that the server caches pages.", "It is not the case that the server caches pages."),
         ("Retries take 3 to 5 minutes, builds 9 minutes.", "Retries take 3 to 5 minutes."),
@@ -140,6 +144,11 @@ def test_what_was_said_in_other_words_is_kept(said: str, fact: str) -> None:
         ("Don't use npm, use pnpm.", "The project uses npm."),
         ("The API accepts JSON, not XML.", "The API accepts XML."),
         ("The timeout is 30 seconds.", "The timeout is 30 minutes."),
+        ("There is a server 192.168.1.7 for staging", "There are 192 servers for staging."),
+        ("The release of 2026 is on March 5, 2025.", "The release is on 2026-03-05."),
+        ("The migration of 2026 may take 5 minutes.", "The migration is on 2026-05-05."),
+        ("Only 3/5 of the tests of 2026 pass.", "The tests pass since 2026-03-05."),
+        ("发布定于2026年4月5日", "发布定于2026-03-05"),
         ("Backups run at 11:30 PM.", "Backups run at 11:30 AM."),
         ("Decide 12 things of 2026 for the release.", "Release of things is at 2026-12-12."),
         ("Ticket 5-8 of 2026 is about the release.", "The release of the ticket is at 2026-05-08."),
@@ -148,6 +157,16 @@ def test_what_was_said_in_other_words_is_kept(said: str, fact: str) -> None:
 )
 def test_what_was_not_said_is_dropped(said: str, fact: str) -> None:
     assert isinstance(of_one_turn(said, fact), Unsupported)
+
+
+def test_a_date_of_another_sentence_does_not_replace_that_of_the_quote() -> None:
+    said = "The release of 2026 is on March 12. The party is on April 3."
+    session = SourceIndex(SummaryInput(windows=((Segment(f"[User] {said}", "User", 1),),)))
+    quotes = (Quote(1, "The release of 2026 is on March 12."),)
+
+    for date, kept in (("2026-03-12", True), ("2026-04-03", False)):
+        fact = CandidateFact(text=f"The release is on {date}.", turns=(1,), quotes=quotes)
+        assert isinstance(supported(fact, session), CandidateFact) is kept
 
 
 def test_a_number_of_another_turn_does_not_replace_that_of_the_quote() -> None:
