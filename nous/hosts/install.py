@@ -22,9 +22,8 @@ from nous.hosts.base import EventKind, Host, Json
 from nous.hosts.json_edit import parsed, with_item, without_items
 from nous.hosts.spool import FAILED
 
+# Name of the MCP server in a host's settings.
 _SERVER = "nous"
-"""Name of the MCP server in a host's settings."""
-
 _TABLE = r"(?m)\n?^\[{}\]\n(?:[^\[\n].*(?:\n|\Z)|\n)*"
 
 

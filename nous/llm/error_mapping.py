@@ -19,12 +19,10 @@ LONGEST_SAID = 300  # the most characters of a provider's own message that are p
 LONGEST_PAUSE = timedelta(days=1)  # the longest pause that a provider can ask for
 _SHORTEST_ECHO = 20  # characters in a row that a message shares with the question before it counts as quoting it
 _PASSING = frozenset({408, 409, 425, 529})
+# Statuses that answer every question until the key, name or address is changed.
 _CLOSED = frozenset({*range(300, 400), 401, 402, 403, 404})
-"""Statuses that answer every question until the key, name or address is changed."""
-
+# OpenAI's code for an account without credit; the status is the same as for a rate limit.
 _NO_CREDIT = b"insufficient_quota"
-"""OpenAI's code for an account without credit; the status is the same as for a rate limit."""
-
 _UNSTRUCTURED = frozenset({400, 422, 501})  # statuses from servers that do not support structured output
 
 _ADVICE: Mapping[int, str] = {

@@ -25,17 +25,15 @@ from nous.llm.base import (
 from nous.llm.state import CircuitStore, OpenCircuit, Reservation, ResponseStore, TokenUsageStore, UsageCounters
 from nous.text.token_estimate import Counter
 
+# Longest pause of an exceeded budget: the limit may be raised before the day is over.
 _LOOK_AGAIN = timedelta(minutes=10)
-"""Longest pause of an exceeded budget: the limit may be raised before the day is over."""
-
 _IN_FLIGHT = timedelta(seconds=30)
 """Pause while calls in flight hold reservations; what they do not use is free again when they end."""
 
 _Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
 
+# Failures of a question, each after the answer to another one, until it counts as their cause.
 _MOST_FAILURES = 3
-"""Failures of a question, each after the answer to another one, until it counts as their cause."""
-
 _AFTER_OTHERS = timedelta(seconds=5)
 """Extra wait of a question that has failed: one that always fails must not be every probe."""
 

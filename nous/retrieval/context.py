@@ -127,7 +127,7 @@ def _last_session(notes: ContextNotes, budget: int) -> tuple[str, int]:
     return last, room - len(last) - len("\n\n")
 
 
-_HARMFUL = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})  # of lines that no notes repeat, whoever said them
+_HARMFUL = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})  # aims of lines that notes leave out
 
 
 def _of_last_session(notes: ContextNotes) -> Iterator[str]:

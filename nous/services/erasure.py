@@ -287,7 +287,7 @@ class Eraser:
             found.events, session_id=wanted.session_id, but=found.others, dry_run=True
         )
         counts = counts + act.remove(self.stores, met, dry_run=True) + counted(erased)
-        # Rulings quote facts of all sessions, so that they go with each; alone, they are nothing of this one.
+        # Each erasure drops the cached rulings of its scope; they alone do not show that there was anything to erase.
         if known is None and counts.total() <= self.stores.responses.invalidate(act.scope, RULINGS, dry_run=True):
             where = "" if act.name == str(act.scope) else f" in {act.scope}"
             raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")

@@ -43,9 +43,8 @@ from nous.redis_support.errors import GroupGone, translated
 from nous.text.sanitize import shortened
 
 _FIRST = DeliveryState()
+# Replies of the script `publish` for an event that it did not append: erased, or without its upload.
 _FORGOTTEN, _BARE = -1, -2
-"""Replies of the script `publish` for an event that it did not append: erased, or without its upload."""
-
 _SKIPPED = {b"repeated": REPEATED, b"forgotten": FORGOTTEN}
 
 log = structlog.get_logger(__name__)

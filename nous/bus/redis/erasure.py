@@ -34,9 +34,8 @@ _PAGE = 500
 _AT_ONCE = 100
 _ATTEMPTS = 20
 _ASIDE = 3600
+# Seconds between two polls of a server that rewrites its files: it gives no notice when it has finished.
 _POLL_INTERVAL = 0.05
-"""Seconds between two polls of a server that rewrites its files: it gives no notice when it has finished."""
-
 _WRITING = ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
 _FILE_TIMEOUT = 60.0
 """Timeout in seconds for a server to rewrite its files: gigabytes, at the speed of an ordinary disk."""

@@ -159,9 +159,8 @@ class RedisTrimming(RedisPart):
 
 
 _DISK_MS = 5000
+# Seconds between two polls: the server gives no notice when a key disappears or its time is over.
 _POLL_INTERVAL = 0.02
-"""Seconds between two polls: the server gives no notice when a key disappears or its time is over."""
-
 _GRACE = 5.0  # extra seconds that a server may take to report that a blocking read has timed out
 
 _LONGEST = 25.0

@@ -17,9 +17,8 @@ from nous.store.keys import StoreKeys, anchor_name, member_name
 from nous.store.redis.episodes import STATE_HEAD, packed
 from nous.store.transcript_source import key_of
 
+# TTL in seconds of the state of a session that has ended or was abandoned.
 _REMEMBERED = 30 * 86400
-"""TTL in seconds of the state of a session that has ended or was abandoned."""
-
 _ROWS_PER_COMMAND = 1000
 """Lua's `unpack`, which passes arguments to a command, fails near 8,000."""
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from nous.domain.episode import CandidateFact, Category, Decision, Quote, Trust
 from nous.redaction.redactor import tells_secret
@@ -17,6 +16,7 @@ _REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
 _ANSWERED = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
 _PLAN = re.compile(r"Approved the plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
 _PLAN_CHARS, _QUOTED_WORDS = 200, 20
+_LONGEST_QUOTE = 300  # characters
 _PATHS = re.compile(r"/(?:[^/\s()]+/)+")
 _DESCRIBED = re.compile(r'\w+\((?:desc|description)="(?P<description>[^"]+)".*', re.DOTALL)
 _TIES = re.compile(
@@ -154,9 +154,15 @@ def fact_of(
     trust: Trust = Trust.ASSISTANT,
 ) -> CandidateFact:
     """Return a fact that quotes what was *said*; its subject is a name in that, or in *text*."""
-    subject, quotes = next(iter(names(said or text)), ""), tuple(Quote(turn, said[:300]) for turn in turns[:1] if said)
-    about: Any = {"category": category, "subject": subject, "confidence": confidence, "trust": trust}
-    return CandidateFact(text=text, turns=turns, quotes=quotes, **about)
+    return CandidateFact(
+        text=text,
+        category=category,
+        subject=next(iter(names(said or text)), ""),
+        confidence=confidence,
+        turns=turns,
+        trust=trust,
+        quotes=tuple(Quote(turn, said[:_LONGEST_QUOTE]) for turn in turns[:1] if said),
+    )
 
 
 def standing_alone(text: str) -> str:

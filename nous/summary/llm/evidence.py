@@ -8,7 +8,6 @@ alone, with the fact's literals.
 
 import re
 from bisect import bisect_left, bisect_right
-from calendar import month_abbr, month_name
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, Quote, Trust
 from nous.knowledge.equivalence.compare import opposed
-from nous.knowledge.equivalence.reading import forms, read, unit_of
+from nous.knowledge.equivalence.reading import forms, groups, read, unit_of
 from nous.summary.llm.source_index import (
     CitedStatement,
     Literal,
@@ -168,16 +167,14 @@ class _Evidence:
 
     def literal_turns(self) -> Sequence[int] | Unsupported:
         """Return the turns, beside the cited ones, that have literals of the fact; or an objection."""
+        if objection := self._objection_to_dates():
+            return objection
         further: list[int] = []
-        dates, quotes = list(_DATE.finditer(self.text)), [quote.plain for quote in self._quotes]
-        if not all(_in_any_form(date, self.session.whole.plain) for date in dates):
-            return Unsupported.NOT_SAID
-        if dates and any(map(_NAMED_DAY.search, quotes)) and not any(map(_in_any_form, dates * len(quotes), quotes)):
-            return Unsupported.OTHER_THING
         for literal in sorted(self.claim.tokens):
-            is_dated = literal.text in self._dated
-            if is_dated or any(quote.has(literal) for quote in self._quotes):
-                if not is_dated and self._has_other_unit(literal.text):
+            if literal in self._dated:
+                continue
+            if any(quote.has(literal) for quote in self._quotes):
+                if self._has_other_unit(literal.text):
                     return Unsupported.OTHER_THING
                 continue
             cited = [turn for turn in self.turns if self.session.turns[turn].has(literal)]
@@ -193,6 +190,14 @@ class _Evidence:
                     return Unsupported.OTHER_THING
             further += [] if cited else having[:1]
         return further
+
+    def _objection_to_dates(self) -> Unsupported | None:
+        """Return an objection if the session, or quotes that have dates, have other ones."""
+        dates, quotes = list(_DATE.finditer(self.text)), [quote.plain for quote in self._quotes]
+        if not all(_in_any_form(date, self.session.whole.plain) for date in dates):
+            return Unsupported.NOT_SAID
+        is_quoted = any(_in_any_form(date, quote) for date in dates for quote in quotes)
+        return Unsupported.OTHER_THING if dates and not is_quoted and any(map(_has_day, quotes)) else None
 
     def _share_near(self, number: Literal, said: SourceTurn) -> float:
         """Return the fact's share of words in the sentence of *number*, 0 if its neighbors differ."""
@@ -224,9 +229,11 @@ class _Evidence:
         return [each for place in self.places for each in _marked(place.quote.text)]
 
     @cached_property
-    def _dated(self) -> frozenset[str]:
-        """Return the numbers of its dates, which are said as a whole or not."""
-        return frozenset(literal.text for date in _DATE.finditer(self.text) for literal in literals_in(date[0]))
+    def _dated(self) -> frozenset[Literal]:
+        """Return the years of its dates, and the days that stand nowhere else in it."""
+        dates = list(_DATE.finditer(self.text))
+        others = literals_in(_DATE.sub(" ", self.text)) - {Literal("number", date[1]) for date in dates}
+        return frozenset[Literal]().union(*(literals_in(date[0]) for date in dates)) - others
 
     @cached_property
     def claim(self) -> CitedStatement:
@@ -261,24 +268,29 @@ def _marked(text: str) -> Iterator[tuple[str, str]]:
         yield from ((found["number"], mark) for mark in marks if mark)
 
 
-_MONTHS = "|".join((*month_name[1:], *month_abbr[1:], "sept")).lower()
-_NAMED_DAY = re.compile(rf"\b(?:{_MONTHS})\b\.? ?\d|\d(?:st|nd|rd|th)?\.? (?:of )?(?:{_MONTHS})\b|\d{{4}}-\d\d-\d\d")
+def _has_day(text: str) -> bool:
+    """Return whether *text* has a day of a month, in English or ISO 8601."""
+    months = "|".join(groups("months"))
+    days = rf"\b(?:{months}|sept)\b\.? ?\d|\d(?:st|nd|rd|th)?\.? (?:of )?(?:{months}|sept)\b|\d{{4}}-\d\d-\d\d"
+    return re.search(days, text) is not None
 
 
 def _in_any_form(date: re.Match[str], said: str) -> bool:
     """Return whether *said* has *date*, in numbers or words."""
     year, month, day = (int(part) for part in date.groups())
-    if not 0 < month < len(month_abbr):
+    names = [name for name, at in groups("months").items() if at == month - 1]
+    if not names:
         return False
-    on, in_, name = rf"0?{day}(?!\d)", rf"0?{month}", rf"(?:{month_name[month]}|{month_abbr[month]}t?)\b\.?".lower()
+    on, in_, name = rf"0?{day}(?!\d)", rf"0?{month}", rf"(?:{'|'.join(names)}|{names[0]}t)\b\.?"
     nth, others = rf"(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)", r"(?:\d{1,2}(?:st|nd|rd|th)? ?(?:-|,|to|and) ?)?"
     same_year = rf"(?!,? (?!{year})\d{{4}})"
+    foreign = rf"(?!(?:{'|'.join(groups('months'))})\b)[^\W\d_]{{3,}}"
     forms_ = (
         rf"(?<!\d){year} ?[-/.年년] ?{in_} ?[-/.月월] ?{on}|{year}{month:02}{day:02}|(?<!\d){in_} ?[月월] ?{on}",
         rf"(?<!\d)(?:{on}[-/.]{in_}|{in_}[-/.]{on})[-/.]{year}",
         rf"\b{name} ?(?:the )?{others}{nth}{same_year}",
         rf"{nth}\.?(?: of)?(?: ?(?:-|to|and) ?\d{{1,2}})? {name}{same_year}",
-        rf"{nth}\W{{1,2}}(?:de )?(?!(?:{_MONTHS})\b)[^\W\d_]{{3,}}(?: de)? {year}",
+        rf"{nth}\W{{1,2}}(?:de )?{foreign}(?: de)? {year}",
     )
     return any(re.search(form, said) for form in forms_)
 
