@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from nous.domain.episode import CandidateFact, Category, Decision, Quote, Trust
 from nous.redaction.redactor import tells_secret
@@ -126,8 +127,10 @@ def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
     """Yield the answers and rejections as facts; an approved plan is none, since its result is."""
     for verdict in verdicts(record):
         if verdict.category != "approval" and not tells_secret(verdict.description):
-            told = verdict.description
-            yield fact_of(told, Category.DECISION, 0.85, said=told, turns=verdict.turns, trust=Trust.USER)
+            told = verdict.description  # it ends with the words of the user
+            own = told.rpartition("“")[2].rstrip("”…")
+            fact = fact_of(told, Category.DECISION, 0.85, turns=verdict.turns, trust=Trust.USER)
+            yield replace(fact, quotes=tuple(Quote(turn, own[:_LONGEST_QUOTE]) for turn in verdict.turns))
 
 
 def _instructs(reason: str) -> bool:

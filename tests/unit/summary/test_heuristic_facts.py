@@ -169,3 +169,4 @@ def test_the_reason_of_a_rejection_and_an_answer_to_the_agent_are_decisions(taug
         "Asked “Which port?”, the user answered “8443”",
     ]
     assert {(fact.category, fact.trust) for fact in facts} == {(Category.DECISION, Trust.USER)}
+    assert [fact.quotes for fact in facts] == [(Quote(1, "use Entire Inc. as the holder"),), (Quote(1, "8443"),)]
