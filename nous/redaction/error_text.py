@@ -18,9 +18,8 @@ from types import FrameType
 from nous.redaction.redactor import masked
 from nous.text.sanitize import one_line
 
+# Default limit of one message, in characters.
 _LONGEST = 400
-"""Default limit of one message, in characters."""
-
 _NAME = 60
 _WORDS = 3
 _PATH = 200
@@ -32,9 +31,8 @@ _QUOTED = re.compile(r"(?<!\w)(['\"`])((?:\\.|(?!\1(?!\w)).)*)(\1(?!\w)|$)", re.
 """A quoted span. Without a closing quote it runs to the end of the text; the opening quote may then be an apostrophe.
 """
 
+# A placeholder that a cut has left open.
 _PARTIAL = re.compile(r"\[secret:[^\]]*$")
-"""A placeholder that a cut has left open."""
-
 _EXAMINED = 10
 """Only the first `_EXAMINED * limit` characters are examined: the rest would be cut off anyway."""
 
@@ -64,9 +62,8 @@ def _is_name(quoted: str) -> bool:
 
 _FRAMES = 20
 _ERRORS = 3
+# Limit of a stored traceback, in characters.
 _LONGEST_TRACE = 4000
-"""Limit of a stored traceback, in characters."""
-
 _OURS = ("nous", "workers")
 _ERROR, _OWN, _FOREIGN = "! ", "  ", "| "
 _LEFT_OUT = "..."

@@ -28,13 +28,11 @@ NOISE = "token"
 _FIELDS = ("element", "selector")
 _NAMED = ("name", "key", "header", "parameterkey", *_FIELDS)
 _VALUES = frozenset({"value", "val", "parametervalue"})
+# Names of values that look like noise and are no secrets, such as the ids by which results find their calls.
 _IDENTIFIER = re.compile(r"(?:id|uuid|signature|hash|digest|etag|cursor|sha\d*)$", re.IGNORECASE)
-"""Names of values that look like noise and are no secrets, such as the ids by which results find their calls."""
-
 _LONGEST_RULE, _MOST_WORDS = 40, 100
+# Most passes over a text: a replacement may join characters to a new match.
 _ROUNDS = 8
-"""Most passes over a text: a replacement may join characters to a new match."""
-
 _NAMES = frozenset(
     {"session_id", "agent_id", "scope", "dataref", "version", "digest", "excerpt_digest", "source", "state", "of"}
     | {"embedder", "embedded_by", "expected", "prompt_version", "model", "format", "traceparent"}

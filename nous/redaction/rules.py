@@ -18,12 +18,10 @@ import ahocorasick_rs
 
 from nous.redaction.plausibility import CHECKS, entropy
 
+# Characters around a keyword in which a pattern is searched for. A match that reaches the end of them may go on.
 _BEFORE, _AFTER = 100, 1_000
-"""Characters around a keyword in which a pattern is searched for. A match that reaches the end of them may go on."""
-
+# Characters of a match from which no secret is sought in it if it is none itself.
 _LONG = 1_000
-"""Characters of a match from which no secret is sought in it if it is none itself."""
-
 _ENDS_A_SENTENCE = ".:?"
 """Punctuation after a secret, not part of it: with it, repeats of the secret would not match."""
 

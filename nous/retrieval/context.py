@@ -17,6 +17,7 @@ from nous.retrieval.query import files_named
 from nous.text.injection import Aim, aims
 from nous.text.language import words
 from nous.text.sanitize import shortened
+from nous.text.sentences import sentences
 
 LONGEST = 10_000
 """Maximum characters of the block, even if the budget is larger."""
@@ -120,29 +121,34 @@ def fenced(text: str) -> str:
 def _last_session(notes: ContextNotes, budget: int) -> tuple[str, int]:
     """Return the part of the block on the last session, and the characters left for facts."""
     room = min(budget, LONGEST) - len(fenced(""))
-    lines = [each for each in _of_last_session(notes) if each and not aims(each, of_agent=True) & _HARMFUL]
+    lines = [each for each in _of_last_session(notes) if each]
     labels = {f"## {section.label}" for section in notes.anchor.summary.sections} if notes.anchor else ()
     fitting = _fitting(lines, int(room * _SHARE_OF_LAST_SESSION), headings=labels)
     last = "\n".join(lines[at] for at in fitting)
     return last, room - len(last) - len("\n\n")
 
 
-_HARMFUL = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})  # aims of lines that notes leave out
+_HARMFUL = frozenset({Aim.ADDRESS_AGENT, Aim.CHANGE_MEMORY})  # aims of sentences that notes leave out
+
+
+def _harmless(text: str) -> str:
+    found = (text[start:end] for start, end in sentences(text))
+    return _line(" ".join(each for each in found if not aims(each, of_agent=True) & _HARMFUL))
 
 
 def _of_last_session(notes: ContextNotes) -> Iterator[str]:
     if anchor := notes.anchor:
         yield f"# The session {anchor.session_id}, up to {anchor.at:%Y-%m-%d %H:%M} UTC"
-        yield from filter(str.strip, anchor.summary.to_prompt_text().splitlines())
+        yield from filter(_harmless, anchor.summary.to_prompt_text().splitlines())
     elif episode := notes.episode:
         # A transcript without timestamps has no start, and its end is the time of its publication.
-        title = _line(episode.summary.title) or episode.session_id
+        title = _harmless(episode.summary.title) or episode.session_id
         verb = "ended" if episode.started_at else "was published"
         yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {title}"
         doubt = "" if episode.is_sure else f" (unsure: {episode.contradiction or 'the record does not show it'})"
-        yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale + doubt)}"
-        yield _line(episode.summary.summary)
-        yield from (f"- still open: {_line(each)}" for each in episode.summary.still_open)
+        yield f"It is {episode.summary.outcome}: {_harmless(episode.summary.outcome_rationale + doubt)}"
+        yield _harmless(episode.summary.summary)
+        yield from (f"- still open: {each}" for each in map(_harmless, episode.summary.still_open) if each)
 
 
 def _known(notes: ContextNotes, facts: Sequence[KnownFact], room: int) -> str:
@@ -210,12 +216,10 @@ def _fitting(lines: Sequence[str], room: int, *, headings: Collection[str] = ())
 _COMMAND = re.compile(r"\s*[/!][\w:-]+(?=\s|$)")
 _WORD = regex.compile(r"\p{Han}+|(?:(?!\p{Han})\w)+(?:['\u2019](?:(?!\p{Han})\w)+)*(?:\.\d+)*")
 _HAN = regex.compile(r"\p{Han}")
+# An answer to a list of choices; it names nothing.
 _SIGN = re.compile(r"\d{1,2}|_+")
-"""An answer to a list of choices; it names nothing."""
-
+# Maximum characters of a word in a script without spaces.
 _LONGEST = 8
-"""Maximum characters of a word in a script without spaces."""
-
 _FEW = 2
 """An order with so few words names nothing yet: `fix bug`, unlike `fix the bug`, which refers to something said before.
 """

@@ -121,9 +121,8 @@ _NAME = r"\.?[\w@+~-][\w@+~.-]*\.[a-z]\w{0,9}"
 _WHOLE_NAMES = r"\.[a-z][\w.-]*|(?:make|docker|gem|rake|just|proc|vagrant|jenkins)file|licen[cs]e|readme"
 _FILE = re.compile(f"{_NAME}|{_WHOLE_NAMES}", re.IGNORECASE)
 _WORD = re.compile(r"[^\s\"'`()<>{},;|\x00]+")
+# Position in a file, as compilers and links write it.
 _PLACE = re.compile(r"(?::\d+|#L\d+)(?:[:-]L?\d+)*$")
-"""Position in a file, as compilers and links write it."""
-
 _EDGE = ":!?…*=[]@"
 _LONGEST = 400
 _SEPARATOR = re.compile(r"[/\\]+")

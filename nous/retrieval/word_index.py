@@ -16,12 +16,10 @@ from nous.retrieval.fusion import LEAST_SHARE, RankedItem
 from nous.text.language import words
 
 _INNER = r"[^\s\x00-\x1f\ud800-\udfff\"`*,;()<>{}|\[\]]"
+# A run between spaces, quotes and brackets, without punctuation around it: `src/ingest.rs`, `commit[:7]`.
 _WHOLE = re.compile(rf"(?:--?|\.|~?/)?\w(?:{_INNER}{{0,200}}\w)?(?:\[{_INNER}{{0,40}}\])?[+#]*")
-"""A run between spaces, quotes and brackets, without punctuation around it: `src/ingest.rs`, `commit[:7]`."""
-
+# A run of letters and digits, or one character of a script without spaces.
 _PART = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]|[^\W_\p{Han}\p{Hiragana}\p{Katakana}]+")
-"""A run of letters and digits, or one character of a script without spaces."""
-
 _HUMP = regex.compile(r"\p{Lu}?[\p{Ll}\d]+|\p{Lu}+(?!\p{Ll})")
 _SLASH = re.compile(r"[/\\]+")
 
@@ -64,9 +62,8 @@ Key = TypeVar("Key")
 
 MOST_TERMS = 256  # maximum terms of a query; further ones are ignored
 
+# Bytes that an index may use while rows are added, the minimum that Tantivy accepts; released afterwards.
 _HEAP = 15_000_000
-"""Bytes that an index may use while rows are added, the minimum that Tantivy accepts; released afterwards."""
-
 _MORE = 8  # factor by which more texts are checked if too few of those checked are accepted
 
 SOME_TERMS = 3  # unrelated texts seldom share so many meaningful words

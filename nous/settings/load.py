@@ -25,9 +25,8 @@ _PREFIX = "NOUS_"
 _NOT_SETTINGS = frozenset({"NOUS_CONFIG", "NOUS_DEBUG", "NOUS_DISABLED"})
 # Kubernetes gives every container such variables for a service that is called nous or nous-something.
 _SERVICE_LINK = re.compile(r"NOUS_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)")
+# Variables in which people keep the API key of a provider; it is sent only to that provider.
 _USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-"""Variables in which people keep the API key of a provider; it is sent only to that provider."""
-
 _SECRET = frozenset({"redis_url", "dashboard.password", "llm.api_key", "embed.api_key"})
 
 _AN_EMBEDDER = (

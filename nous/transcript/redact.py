@@ -21,17 +21,14 @@ from nous.transcript.tool_summary import extract_tool_summary
 PRIVATE = "private part"
 """Reason by which entries are counted that had nothing but private parts."""
 
+# Characters of a secret by which its repeats are found; a shorter one may be a common word.
 _SHORTEST = 8
-"""Characters of a secret by which its repeats are found; a shorter one may be a common word."""
-
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # JSON may hold other line separators
+# A password in a URL that looks like a name, such as `shop24` of a database, stays where names may equal it.
 _OF_URL, _NAME = "[secret:url-password", re.compile(r"[a-z]+\d{0,3}")
-"""A password in a URL that looks like a name, such as `shop24` of a database, stays where names may equal it."""
-
 _PRINTED = "printed-token"
+# Characters of a result that may be a secret which its command prints.
 _LONGEST_PRINTED = 2_000
-"""Characters of a result that may be a secret which its command prints."""
-
 _CUT = ("...", "…", "\n\n... [")
 """Marks at the end of a text that was cut."""
 

@@ -12,15 +12,13 @@ from nous.transcript.tool_summary import files_of_patch, paths_touched
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PATCH = "*** Begin Patch"  # first line of every `apply_patch` patch
 
+# Commands of text-editing tools, in the field that holds a command line for other tools.
 _OF_EDITORS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "delete", "rename"})
-"""Commands of text-editing tools, in the field that holds a command line for other tools."""
-
 _BOOKKEEPING = re.compile(r"todo|task|plan|think|calculate|memory", re.IGNORECASE)
 _PATTERNS = patterns("nous.transcript", "patterns", "tool_actions")
 _SHELL_WRITES = _PATTERNS["shell_writes"]
+# Start of a git command, so that git in quoted or searched text does not count.
 _RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|(]+[ \t]+)*git\b"
-"""Start of a git command, so that git in quoted or searched text does not count."""
-
 _COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +[^\s;&|(]+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?[ \t]*\n\s*(?P<subject>[^\n]+)")
 _MESSAGE = _PATTERNS["message"]

@@ -283,13 +283,13 @@ def _in_any_form(date: re.Match[str], said: str) -> bool:
         return False
     on, in_, name = rf"0?{day}(?!\d)", rf"0?{month}", rf"(?:{'|'.join(names)}|{names[0]}t)\b\.?"
     nth, others = rf"(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)", r"(?:\d{1,2}(?:st|nd|rd|th)? ?(?:-|,|to|and) ?)?"
-    same_year = rf"(?!,? (?!{year})\d{{4}})"
+    same_year = rf"(?![,/ -]{{1,2}}(?!{year})(?:19|20)\d\d\b)"
     foreign = rf"(?!(?:{'|'.join(groups('months'))})\b)[^\W\d_]{{3,}}"
     forms_ = (
         rf"(?<!\d){year} ?[-/.年년] ?{in_} ?[-/.月월] ?{on}|{year}{month:02}{day:02}|(?<!\d){in_} ?[月월] ?{on}",
         rf"(?<!\d)(?:{on}[-/.]{in_}|{in_}[-/.]{on})[-/.]{year}",
         rf"\b{name} ?(?:the )?{others}{nth}{same_year}",
-        rf"{nth}\.?(?: of)?(?: ?(?:-|to|and) ?\d{{1,2}})? {name}{same_year}",
+        rf"{nth}\.?(?: of)?(?: ?(?:-|to|and) ?\d{{1,2}})?[ /-]{name}{same_year}",
         rf"{nth}\W{{1,2}}(?:de )?{foreign}(?: de)? {year}",
     )
     return any(re.search(form, said) for form in forms_)

@@ -21,9 +21,8 @@ TORN = "torn record at the end"
 BAD_UTF8 = "invalid UTF-8"
 _CHUNK = 1 << 20
 _BLANK = b" \t\r\n\0"
+# Start of the messages in a document that holds a session.
 _MESSAGES = re.compile(rb'"(?:messages|conversations)"\s*:\s*\[')
-"""Start of the messages in a document that holds a session."""
-
 _OPENING = b"{["
 _FILLER = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\\n]++|\\.)*+")*+', re.DOTALL)
 _TO_NEXT_BRACKET = re.compile(_FILLER.pattern + rb"[{}\[\]]", re.DOTALL)

@@ -26,9 +26,8 @@ _GLUE = b'}{"'
 _SNAPSHOT = b'{"type":"file-history-snapshot"'
 _NOT_FROM_A_PERSON = frozenset({"task-notification", "coordinator", "teammate", "hook", "agent", "channel"})
 _MESSAGES = frozenset({"user", "assistant"})
+# Record types that hold a title, and the field with it; the most trusted first.
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-"""Record types that hold a title, and the field with it; the most trusted first."""
-
 _KINDS = _MESSAGES | _TITLES.keys() | {"system", "queue-operation", "attachment", "pr-link"}
 _NO_ANSWER = "No response requested."
 _TASK = re.compile(r"\s*\{\s*\"task_id\"")

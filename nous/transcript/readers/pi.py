@@ -14,9 +14,8 @@ from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TYPES = frozenset(marks("pi", "types"))
 
+# Models that OpenClaw names for repeats of messages that it sent to a channel.
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
-"""Models that OpenClaw names for repeats of messages that it sent to a channel."""
-
 _CUT_SHORT = frozenset({"error", "aborted"})
 _ABORTED = ("Command aborted", "Operation aborted")
 _NOT_RUN = "Skipped due to queued user message"

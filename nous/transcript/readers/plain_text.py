@@ -29,9 +29,8 @@ _LABEL = re.compile(
     rf"(?P<before>#{{1,6}} +(?:\*\*)?|\*\*|\[)?(?P<name>{_NAMES})(?P<after>:\*\*|\*\*:|\]:?|\*\*|:|(?=\s*$))",
     re.IGNORECASE,
 )
+# Beginning of JSON. Text that begins like it but cannot be parsed is damaged JSON, not prose.
 _JSON = re.compile(r"[\s\0\ufeff]*(?:\{|\[\s*[\[{])")
-"""Beginning of JSON. Text that begins like it but cannot be parsed is damaged JSON, not prose."""
-
 _EMPTY = frozenset({"", "None", "null"})
 
 

@@ -16,9 +16,8 @@ from nous.transcript.parsing.values import as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MESSAGES = frozenset({"user", "assistant", "tool_result"})
+# Subtypes of user records with a person's words; other subtypes are prompts of a program.
 _TYPED = frozenset({"", "mid_turn_user_message", "realtime_message"})
-"""Subtypes of user records with a person's words; other subtypes are prompts of a program."""
-
 _PERSONS = frozenset({"", "real_user"})
 _SNAPSHOT = "<state_snapshot>"
 _ENOUGH = 0.5

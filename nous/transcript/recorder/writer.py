@@ -21,9 +21,8 @@ from nous.transcript.io.records import parse, records
 from nous.transcript.model import ReadNotes
 from nous.transcript.recorder.events import STAMP, TranscriptEvent
 
+# Events that are written to the sub-agent's own transcript.
 _OF_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
-"""Events that are written to the sub-agent's own transcript."""
-
 _STREAMED = frozenset({"text_delta", "reasoning", "tool_output_chunk", "sub_agent_text_delta"})
 
 

@@ -129,6 +129,8 @@ def test_neither_space_nor_markup_nor_a_label_makes_another_quote(quote: str) ->
         ("The release of 08.05.2026 was the first", "The first release was at 2026-05-08."),
         ("The release of 8 de mayo de 2026 was the first", "The first release was at 2026-05-08."),
         ("The release of 2026年5月8日 was the first", "The first release was at 2026-05-08."),
+        ("The release of 08/May/2026:10:32:01 was the first", "The first release was at 2026-05-08."),
+        ("The release of 8-May-2026 was the first", "The first release was at 2026-05-08."),
         ("The release of May 8 and 15 was the first", "The first release was at 2026-05-15, in May 2026."),
     ],
 )
@@ -164,7 +166,7 @@ def test_a_date_of_another_sentence_does_not_replace_that_of_the_quote() -> None
     session = SourceIndex(SummaryInput(windows=((Segment(f"[User] {said}", "User", 1),),)))
     quotes = (Quote(1, "The release of 2026 is on March 12."),)
 
-    for date, kept in (("2026-03-12", True), ("2026-04-03", False)):
+    for date, kept in (("2026-03-12", True), ("2026-04-03", False), ("2026-04-03, not 2026-03-12", True)):
         fact = CandidateFact(text=f"The release is on {date}.", turns=(1,), quotes=quotes)
         assert isinstance(supported(fact, session), CandidateFact) is kept
 
