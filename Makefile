@@ -9,8 +9,8 @@ help: ## say what there is
 demo: .venv/with-local ## turn bundled real sessions into episodes and facts
 	@.venv/bin/nous demo --dir .demo
 
-# Two processes more than there are cores, up to nine: much of what is tested is waiting for other processes.
-test: PROCESSES = $$(n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 7 ? n + 2 : 9)))
+# One process more than there are cores, up to nine: much of what is tested is waiting for other processes.
+test: PROCESSES = $$(n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 8 ? n + 1 : 9)))
 test: .venv/with-test ## run the tests on every core; ARGS='-k "one and other"' chooses among them, ARGS=-n0 takes one process
 	@.venv/bin/pytest --numprocesses="$(PROCESSES)" --dist=worksteal $(ARGS)
 

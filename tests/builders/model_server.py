@@ -10,6 +10,7 @@ names the faults; `server.outage = "500"` spoils every request until it is None 
 until n requests are in flight at once.
 """
 
+import os
 import socket
 import time
 from collections import Counter
@@ -143,6 +144,7 @@ class ModelServer:
         self._server.hang_up()
         self._server.server_close()
         self._thread.join()
+        self._server.let_go()
 
     def wired(self, path: str, headers: dict[str, str], body: bytes) -> Wired:
         """Return the response to a request, once it is due."""
@@ -187,6 +189,12 @@ class _Server(ThreadingHTTPServer):
         for each in list(self.connections):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
+
+    def let_go(self) -> None:
+        """Close the connections whose handlers ended without closing them, as when a caller was killed."""
+        for each in self.connections:
+            if (descriptor := each.detach()) >= 0:
+                os.close(descriptor)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore it: the caller has gone, or the test is over."""
