@@ -10,9 +10,11 @@ nous.publish("session.jsonl")
 nous.search("which port does staging use?")
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 from nous.domain.errors import BadInput, Misconfigured, NotFound, Unavailable
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nous.bus.base import PublishReceipt
+    from nous.context.compiler import CompiledContext
     from nous.domain.scope import Scope
     from nous.knowledge.statement import KnownFact
     from nous.retrieval.query import Hit
@@ -155,17 +158,28 @@ def facts(*, scope: str | None = None, superseded: bool = False) -> "Sequence[Kn
     return known_facts(default_container().memory, _scope(scope), superseded=superseded)
 
 
-def context(query: str = "", *, scope: str | None = None, budget: int | None = None) -> str:
-    """Write the notes that a new session should start with; empty where the scope holds nothing.
+class ContextPackage(ModuleType):
+    """The package `nous.context`. It has `compile`, and can be called for notes."""
 
-    Facts near *query* come first. *budget* limits the notes, in characters.
-    """
-    from nous.app.container import default_container  # noqa: PLC0415
-    from nous.retrieval.context import LONGEST, block  # noqa: PLC0415
-    from nous.services.memory import context_notes  # noqa: PLC0415
+    compile: "Callable[..., CompiledContext]"
 
-    notes, _ = context_notes(default_container().memory, query, _scope(scope))
-    return block(notes, budget=LONGEST if budget is None else budget)
+    def __call__(self, query: str = "", *, scope: str | None = None, budget: int | None = None) -> str:
+        """Write the notes that a new session should start with; empty where the scope holds nothing.
+
+        Facts near *query* come first. *budget* limits the notes, in characters.
+        """
+        from nous.app.container import default_container  # noqa: PLC0415
+        from nous.context.notes import LONGEST, block  # noqa: PLC0415
+        from nous.services.memory import context_notes  # noqa: PLC0415
+
+        notes, _ = context_notes(default_container().memory, query, _scope(scope))
+        return block(notes, budget=LONGEST if budget is None else budget)
+
+
+# A module's class may be set (Python's data model, "Customizing module attribute access"). So one name serves for both,
+# whether or not the package was imported.
+context = cast("ContextPackage", import_module("nous.context"))
+context.__class__ = ContextPackage
 
 
 def show(name: str, *, scope: str | None = None) -> "SessionMemory":

@@ -1,6 +1,6 @@
 """Search memory, print notes for a new session, and print stored episodes and facts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,11 +12,12 @@ from nous.cli.framework import App, CommandEntry, Frame, any_scope_option, json_
 from nous.cli.lookup import elsewhere, episode_of, fact_named, knowledge_of, one_of
 from nous.cli.memory_text import earlier_lines, episode_lines, fact_lines, fact_object, place_text, whole_episode
 from nous.cli.output import counted, day, fitted, note, render
+from nous.context.notes import LONGEST, CompiledNotes, ContextNotes, block, compiled_notes, is_trivial
 from nous.domain.episode import Category
 from nous.domain.errors import NotFound
 from nous.domain.fact import LinkKind
 from nous.domain.scope import Scope
-from nous.retrieval.context import LONGEST, ContextNotes, block, facts_told, is_trivial
+from nous.knowledge.fact_index import KnownFact
 from nous.retrieval.provenance import GAVE_WAY, Evidence, Provenance, RelatedFact, provenance_of
 from nous.retrieval.query import Filters, Hit, HitKind
 from nous.services.memory import context_notes, search_memory, session_memory
@@ -233,33 +234,51 @@ def _hit_lines(hit: Hit) -> Iterator[str]:
 @scope_option
 @click.option("--query", default="", help="How the session begins. Facts about it come first.")
 @click.option("--budget", default=LONGEST, type=click.IntRange(1, LONGEST), show_default=True, help="In characters.")
+@click.option("--explain", is_flag=True, help="List each line in its place: whether it is in, its score, and why.")
 @json_option
 @click.pass_obj
-def context(app: App, *, scope: Scope, query: str, budget: int, as_json: bool) -> None:
+def context(app: App, *, scope: Scope, query: str, budget: int, explain: bool, as_json: bool) -> None:
     """Print notes for a new session: the last session in short, and facts, within a budget.
 
     The block is headed as notes, not instructions. Text inside cannot fake its closing tag. If nothing is known,
     nothing is printed. Facts that only a tool or a page has said are left out, and counted on standard error.
     """
     notes, doubted = context_notes(app.container.memory, query, scope)
-    text = block(notes, budget=budget)
-    if text or as_json:
-        render({"block": text, "left_out": doubted, "facts": _objects(notes, budget)}, [text], as_json=as_json)
+    compiled = compiled_notes(notes, budget=budget)
+    if compiled.text or explain or as_json:
+        fields = {"block": compiled.text, "left_out": doubted, "facts": _objects(notes, compiled.facts)}
+        fields |= {"lines": _explained(compiled)} if explain else {}
+        render(fields, _explanation(compiled) if explain else [compiled.text], as_json=as_json)
     if not (notes.facts or notes.episode or notes.anchor or doubted):
         note(f"nothing is known in {scope}; `nous status` says what waits{elsewhere(app.container, scope)}")
     if query.strip() and is_trivial(query):
         note(f"{query!r} names nothing to look for: the order is the usual one")
-    if not text and block(notes):
+    if not compiled.text and block(notes):
         note(f"no note fits into {budget:,} characters")
     if doubted:
         are = "is" if doubted == 1 else "are"
         note(f"{counted(doubted, 'fact')} that only a tool or page has said {are} left out")
 
 
-def _objects(notes: ContextNotes, budget: int) -> Iterator[dict[str, Any]]:
+def _explained(compiled: CompiledNotes) -> Iterator[dict[str, Any]]:
+    for row in compiled.lines:
+        about = {"kind": row.segment.kind, "score": round(row.score, 3), "characters": row.original_tokens}
+        yield {**about, "is_in": not row.is_dropped, "reason": row.reason, "text": row.segment.content}
+
+
+def _explanation(compiled: CompiledNotes) -> Iterator[str]:
+    for row in compiled.lines:
+        fate = "out" if row.is_dropped else "in"
+        yield f"{fate:<4} {row.segment.kind:<23} score {row.score:5.3f}  {row.reason}"
+        yield f"     {fitted(row.segment.content, beside=5)}"
+    kept = sum(not row.is_dropped for row in compiled.lines)
+    yield f"{kept} of {counted(len(compiled.lines), 'line')} are in; the block has {len(compiled.text):,} characters"
+
+
+def _objects(notes: ContextNotes, facts: Iterable[KnownFact]) -> Iterator[dict[str, Any]]:
     """Yield the facts of the block as JSON, with earlier values and the fact each may replace."""
     replaceable = {each.newer.fact.id: each.older.fact.id for each in notes.offers if each.link.kind is LinkKind.UPDATE}
-    for known in facts_told(notes, budget=budget):
+    for known in facts:
         fact, earlier = known.fact, notes.earlier.get(known.fact.id)
         yield {
             "id": fact.id,

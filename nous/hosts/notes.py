@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from nous.context.notes import block
 from nous.domain.scope import Scope
 from nous.hosts.base import LONGEST_NOTES, Host
-from nous.retrieval.context import block
 from nous.runtime.maintenance import PeriodicTask
 from nous.services.memory import context_notes
 from nous.services.workspace import NotesFolder

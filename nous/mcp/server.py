@@ -19,12 +19,12 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from nous.cli.lookup import elsewhere, knowledge_of, one_of
 from nous.cli.memory_text import place_text
 from nous.cli.output import counted, day
+from nous.context.notes import HEAD, block, fenced
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import BadInput, NousError
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope, checked_name
 from nous.knowledge.candidate_filter import DropReason, checked, without_instructions
-from nous.retrieval.context import HEAD, block, fenced
 from nous.retrieval.provenance import Evidence, RelatedFact, provenance_of
 from nous.retrieval.query import Filters, Hit
 from nous.services.memory import context_notes, search_memory

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nous.context.notes import ContextNotes, arranged, is_trivial, left_out, ranked
 from nous.domain.episode import Episode, Trust, episode_id
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.scope import Scope
 from nous.embedding.base import MissingEmbedder, present
 from nous.knowledge.fact_index import KnownFact
 from nous.knowledge.open_pairs import open_pairs
-from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out, ranked
 from nous.retrieval.query import Filters, Hit, HitKind, asked
 from nous.retrieval.search import Corpus, search
 from nous.store.fact_cache import Memory

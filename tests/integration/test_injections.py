@@ -10,8 +10,8 @@ from builders.injections import Injection, injections
 from builders.model_server import Request
 from builders.town import HERE, running
 
+from nous.context.notes import block
 from nous.domain.episode import Episode
-from nous.retrieval.context import block
 from nous.services.memory import context_notes
 from nous.services.session_intake import SessionMetadata
 

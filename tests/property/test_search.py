@@ -4,8 +4,8 @@ from builders.knowing import nothing, taught
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nous.context.notes import is_trivial
 from nous.embedding.hashing import HashingEmbedder
-from nous.retrieval.context import is_trivial
 from nous.retrieval.query import asked, files_named, parts, touched
 from nous.retrieval.search import Corpus, ScopeIndex, search
 from nous.retrieval.word_index import WordIndex, terms

@@ -7,9 +7,9 @@ import pytest
 from numpy import float32
 from numpy.typing import NDArray
 
+from nous.context.notes import is_trivial
 from nous.domain.errors import Unavailable
 from nous.embedding.hashing import HashingEmbedder
-from nous.retrieval.context import is_trivial
 from nous.retrieval.query import Embed, asked, files_named, parts, touched
 from nous.retrieval.turns import TurnHit, recall_turns
 from nous.retrieval.word_index import WordIndex, asked_terms, terms

@@ -11,6 +11,7 @@ from builders.settling import Log
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nous.context.notes import LONGEST, ContextNotes, arranged, block, compiled_notes, left_out, ranked
 from nous.domain.anchored_summary import LABELS, AnchoredSummary, StoredAnchoredSummary
 from nous.domain.episode import CandidateFact, Category, Tier, Trust
 from nous.domain.fact import LinkKind
@@ -19,7 +20,6 @@ from nous.knowledge.fact_index import Earlier, KnownFact
 from nous.knowledge.open_pairs import open_pairs
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart
-from nous.retrieval.context import LONGEST, ContextNotes, arranged, block, facts_told, left_out, ranked
 
 
 def knowing(*candidates: CandidateFact | str) -> list[KnownFact]:
@@ -127,7 +127,7 @@ def test_what_was_true_before_is_told_where_there_is_room_for_it() -> None:
     assert '; until 2026-01-01: "Billing runs on 9017")' in whole
     rest = len("\n\n")  # which is kept free for what may come before the facts
     assert block(notes, budget=len(whole) + rest - 1) == block(notes, budget=len(bare) + rest) == bare
-    assert facts_told(notes, budget=len(bare) + rest) == facts
+    assert list(compiled_notes(notes, budget=len(bare) + rest).facts) == facts
 
 
 def test_what_only_a_page_has_said_is_quoted_by_no_note() -> None:

@@ -1,0 +1,204 @@
+"""Shorten turns and tool results by leaving sentences out.
+
+Code fences and short texts stay as they are, and so do line breaks. Sentences with errors, addresses and the like
+always stay, those with numbers unless they are most of the text. Others compete by their place and by the words that
+they share with the beginning. All counts are estimates as specified: a quarter of the bytes, and one.
+"""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from nous.text.language import tables
+from nous.text.sentences import fences
+
+SHORT = 80
+"""Tokens below which a text is not compressed."""
+
+
+class CompressionMode(StrEnum):
+    OFF = "off"
+    BALANCED = "balanced"
+    AGGRESSIVE = "aggressive"
+
+
+# The share of a text's tokens that a mode aims at.
+_RETAINED = {CompressionMode.OFF: 1.0, CompressionMode.BALANCED: 0.55, CompressionMode.AGGRESSIVE: 0.35}
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """A text after compression, and its tokens before and after."""
+
+    text: str
+    original_tokens: int
+    compressed_tokens: int
+
+    @property
+    def saved_tokens(self) -> int:
+        return self.original_tokens - self.compressed_tokens
+
+
+def count_tokens(text: str, /) -> int:
+    """Return the token estimate of the specification: a quarter of the UTF-8 bytes, and one."""
+    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
+
+
+def compress(text: str, mode: CompressionMode | str = CompressionMode.BALANCED) -> Compressed:
+    """Return *text* with about 55 % (balanced) or 35 % (aggressive) of its tokens; never longer.
+
+    More stays where more has to: code, errors, addresses. Of JSON on one line, the beginning and the end of long lists
+    and strings stay, and it stays JSON. Raises ValueError for an unknown *mode*.
+    """
+    mode, tokens = CompressionMode(mode), count_tokens(text)
+    if mode is CompressionMode.OFF or tokens < SHORT:
+        return Compressed(text, tokens, tokens)
+    room = int(tokens * _RETAINED[mode])
+    shorter = _smaller_json(text, room) or _without_sentences(text, 4 * room, mode)
+    after = count_tokens(shorter)
+    return Compressed(shorter, tokens, after) if after < tokens else Compressed(text, tokens, tokens)
+
+
+class _Unit(NamedTuple):
+    """A sentence, or a whole code block, and the white space behind it."""
+
+    text: str
+    gap: str
+    is_code: bool = False
+
+    @property
+    def bytes(self) -> int:
+        return len((self.text + self.gap).encode("utf-8", "surrogatepass"))
+
+
+_GAP = re.compile(r"((?<=[.!?])[ \t]+(?=\S)|[ \t]*\n(?:[ \t]*\n)*|(?<=[\u3002\uff01\uff1f])(?=\S))")
+
+
+def _without_sentences(text: str, room: int, mode: CompressionMode) -> str:
+    """Return *text* with the sentences that fit into *room* bytes beside those that always stay."""
+    units = list(_units(text))
+    code = sum(unit.bytes for unit in units if unit.is_code)
+    prose = [at for at, unit in enumerate(units) if not unit.is_code]
+    chosen = {prose[at] for at in _chosen([units[at] for at in prose], room - code, mode)}
+    kept = [unit.is_code or at in chosen for at, unit in enumerate(units)]
+    return "".join(_joined(units, kept))
+
+
+def _units(text: str) -> Iterator[_Unit]:
+    begun = 0
+    for fence in fences(text):
+        yield from _sentences(text[begun : fence.start])
+        yield _Unit(text[fence.start : fence.end], "", is_code=True)
+        begun = fence.end
+    yield from _sentences(text[begun:])
+
+
+def _sentences(prose: str) -> Iterator[_Unit]:
+    pieces = [*_GAP.split(prose), ""]
+    return (_Unit(*pair) for pair in zip(pieces[::2], pieces[1::2], strict=True))
+
+
+def _joined(units: Sequence[_Unit], kept: Sequence[bool]) -> Iterator[str]:
+    """Yield the kept units; of the gaps around dropped ones, that with most line breaks stays."""
+    gap: str | None = None  # nothing was kept yet
+    for unit, is_kept in zip(units, kept, strict=True):
+        if is_kept:
+            yield (gap or "") + (unit.text if unit.is_code else _without_fillers(unit.text))
+            gap = unit.gap
+        elif gap is not None:
+            gap = max(gap, unit.gap, key=lambda each: (each.count("\n"), len(each)))
+
+
+_TABLES = tables("nous.context", "compression")
+_NUMBER = re.compile(r"(?<![^\W\d])\d")
+_INTENT_SENTENCES, _INTENT_LETTERS = 2, 4
+
+
+def _chosen(units: Sequence[_Unit], room: int, mode: CompressionMode) -> set[int]:
+    """Return the indexes of sentences to keep: those that have to stay, then the best that fit."""
+    always = [*_TABLES["kept"], *(_TABLES["preferred"] if mode is CompressionMode.BALANCED else ())]
+    texts = [unit.text.casefold() for unit in units]
+    kept = {at for at, text in enumerate(texts) if any(word in text for word in always)}
+    numbered = {at for at, text in enumerate(texts) if _NUMBER.search(text)}
+    if sum(units[at].bytes for at in numbered) <= room:  # a log has nothing but lines with numbers
+        kept |= numbered
+    said = [unit.text for unit in units if unit.text.strip()]
+    intent = {word for text in said[:_INTENT_SENTENCES] for word in text.split() if len(word) >= _INTENT_LETTERS}
+    scores = [_score(at, len(units), unit.text, intent, mode) for at, unit in enumerate(units)]
+    left = room - sum(units[at].bytes for at in kept)
+    for at in sorted(range(len(units)), key=lambda at: -scores[at]):
+        if at not in kept and units[at].bytes <= left:
+            kept.add(at)
+            left -= units[at].bytes
+    return kept
+
+
+def _score(at: int, total: int, text: str, intent: set[str], mode: CompressionMode) -> float:
+    """Score a sentence by its place, numbers, and the words that it shares with the beginning."""
+    said = text.split()
+    place = 2.5 if at == 0 else 1.5 if at < total / 4 else 1.2 if at > total * 4 / 5 else 1.0
+    factor = place * (1.4 if _NUMBER.search(text) else 1.0)
+    if mode is CompressionMode.AGGRESSIVE:
+        lower = text.casefold()
+        factor *= 1.3 if any(word in lower for word in _TABLES["preferred"]) else 1.0
+        factor *= 0.65 if text.startswith(tuple(_TABLES["trailing"])) else 1.0
+    return (sum(word in intent for word in said) / max(len(said), 1) + 0.2) * factor
+
+
+def _either(phrases: Sequence[str]) -> str:
+    return "|".join(map(re.escape, phrases))
+
+
+_OPENS = re.compile(rf"(?:(?:{_either(_TABLES['fillers_first'])})\s+)+(.)", re.IGNORECASE)
+_WITHIN = re.compile(rf"(?<!\bnot)(?<!n't)\s(?:{_either(_TABLES['fillers_within'])})(?=\s)", re.IGNORECASE)
+
+
+def _without_fillers(text: str) -> str:
+    indent = len(text) - len(text.lstrip())
+    said = _WITHIN.sub("", text[indent:])
+    if opening := _OPENS.match(said):
+        said = opening[1].upper()[:1] + said[opening.end() :]
+    return text[:indent] + said
+
+
+_LETTERS = 40  # characters of a string for each element of a list
+
+
+def _smaller_json(text: str, room: int) -> str:
+    """Shorten the lists and strings of JSON to about *room* tokens; "" for other text."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return ""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    indent, separators = (2, None) if "\n" in text.strip() else (None, (",", ":"))
+
+    def cut(most: int) -> str:
+        return json.dumps(_cut(value, most), ensure_ascii=False, indent=indent, separators=separators)
+
+    most = bisect_right(range(1, len(text)), room, key=lambda most: count_tokens(cut(most)))
+    return cut(max(most, 1))
+
+
+def _cut(value: Any, most: int) -> Any:
+    """Cut lists of a JSON value to *most* elements, beside the last and those with errors."""
+    if isinstance(value, str) and len(value) > most * _LETTERS:
+        tail = most * _LETTERS // 3
+        return value if _has_to_stay(value) else f"{value[: most * _LETTERS - tail]} ... {value[-tail:]}"
+    if isinstance(value, list):
+        kept = [at for at, one in enumerate(value) if at < most or at == len(value) - 1 or _has_to_stay(str(one))]
+        left_out = [f"... {len(value) - len(kept)} more"] if len(kept) < len(value) else []
+        return [*(_cut(value[at], most) for at in kept), *left_out]
+    if isinstance(value, dict):
+        return {name: _cut(one, most) for name, one in value.items()}
+    return value
+
+
+def _has_to_stay(text: str) -> bool:
+    lower = text.casefold()
+    return any(word in lower for word in _TABLES["kept"])
