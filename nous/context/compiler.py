@@ -85,9 +85,10 @@ def compile(  # noqa: A001  (the name is specified)
 ) -> CompiledContext:
     """Return the *segments* that fit into *budget*, compressed where that helps.
 
-    An int is a window of that many tokens. The *query* defaults to the last user prompt. With a *summarizer*, older turns that do not fit join the
-    *existing_summary*; if it fails, the call does not. With an *embedder* beside it, likeness in meaning counts like
-    shared words. *sink* is called with each event. Raises ContextTooLarge if what is never cut exceeds the cap.
+    An int is a window of that many tokens. The *query* defaults to the last user prompt. With a *summarizer*, older
+    turns that do not fit join the *existing_summary*; if it fails, the call does not. With an *embedder* beside it,
+    likeness in meaning counts like shared words. *sink* is called with each event. Raises ContextTooLarge if the
+    segments that are never cut exceed the cap.
     """
     budget = ContextBudget(window=budget) if isinstance(budget, int) else budget
     given = tuple(segments)
