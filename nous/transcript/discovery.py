@@ -20,8 +20,21 @@ def transcripts_base(base: Path | str | None = None) -> Path:
     return Path(base if base is not None else os.environ.get(BASE_VARIABLE) or QBIT_TRANSCRIPTS).expanduser()
 
 
-def transcript_path(session: str, *, base: Path | str | None = None) -> Path:
-    """Return where the transcript of *session* is written, or raise BadInput for a bad id."""
+Base = Path | str
+"""The directory of all transcripts."""
+
+
+def session_and_base(base_dir: Base, session_id: str | None, base: Base | None = None) -> tuple[str, Base | None]:
+    """Sort the arguments `(base_dir, session_id)` of the specification, or `(session, base=...)`."""
+    return (str(base_dir), base) if session_id is None else (session_id, base_dir)
+
+
+def transcript_path(base_dir: Base, session_id: str | None = None, *, base: Base | None = None) -> Path:
+    """Return where a session's transcript is written, or raise BadInput for a bad id.
+
+    The session is *session_id* below *base_dir*. Given alone, the first argument is its id, below *base*.
+    """
+    session, base = session_and_base(base_dir, session_id, base)
     return transcripts_base(base) / safe_session_id(session) / "transcript.json"
 
 

@@ -25,6 +25,7 @@ _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
 
 def read_transcript(
     source: str | Path | BinaryIO,
+    session_id: str | None = None,
     *,
     format: str | None = None,  # noqa: A002  the option is called --format
     base: Path | str | None = None,
@@ -34,10 +35,10 @@ def read_transcript(
 ) -> Transcript:
     """Read *source*: a path, an open binary stream, or the id of a session below *base*.
 
-    Compressed files are decompressed. The format is detected unless *format* names it. Tool output is cut to
-    *result_limit* characters. *include* adds what is skipped otherwise: "thinking", "meta" (what a program wrote in
-    a person's place), "sidechains" (what was said inside sub-agents). *name* becomes `Transcript.source` of a
-    stream. A blank file has no entries.
+    With a *session_id*, *source* is the directory of all transcripts. Compressed files are decompressed. The format is
+    detected unless *format* names it. Tool output is cut to *result_limit* characters. *include* adds what is skipped
+    otherwise: "thinking", "meta" (what a program wrote in a person's place), "sidechains" (what was said inside
+    sub-agents). *name* becomes `Transcript.source` of a stream. A blank file has no entries.
 
     Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`),
     and Unavailable if the disk fails.
@@ -45,7 +46,7 @@ def read_transcript(
     finishing = Finishing(result_limit=result_limit, include=extras(include))
     if not isinstance(source, str | Path):
         return _read(source, format, finishing, source=name)
-    path = located(source, base=base)
+    path = located(source, session_id, base=base)
     with opened(path) as stream:
         return _read(stream, format, finishing, source=str(path), path=path)
 
@@ -123,8 +124,13 @@ def sniffed(byte_source: ByteSource) -> Sniffed:
         ) from error
 
 
-def located(source: str | Path, *, base: Path | str | None = None) -> Path:
-    """Return the file *source*, or the transcript of that session; raises as `read_transcript`."""
+def located(source: str | Path, session_id: str | None = None, *, base: Path | str | None = None) -> Path:
+    """Return the file *source*, or the transcript of a session; raises as `read_transcript`."""
+    if session_id is not None:
+        with accessing(Path(source)):
+            if found := find_transcript(session_id, base=source):
+                return found
+        raise NotFound(f"there is no transcript of a session {session_id} in {source}")
     if "\0" in str(source) or not str(source).strip():
         raise BadInput(f"{str(source)!r} names no transcript")
     path = Path(source)

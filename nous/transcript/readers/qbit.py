@@ -25,7 +25,7 @@ def _confidence(sample: Sample) -> float:
 
 
 @dataclass(slots=True)
-class _Session(SessionReading):
+class QbitReading(SessionReading):
     """The events of a session or a sub-agent; `asked` are calls for the user to approve."""
 
     asked: set[str] = field(default_factory=set[str])
@@ -38,6 +38,8 @@ class _Session(SessionReading):
         if not self.is_introduced:
             self.is_introduced, self.is_sub_agents = True, kind in _BY_SUB_AGENTS
         match kind:
+            case "started":
+                return ()  # it only counts the turn, which begins with the words of the user
             case "user_message":
                 return self.said([text_at(event, "content")], place)
             case "tool_request" | "tool_approval_request" | "tool_auto_approved" | "server_tool_started":
@@ -95,4 +97,4 @@ class _Session(SessionReading):
         yield from self.text_or_skip(Kind.ASSISTANT, text_at(event, "response"), place, "empty completed")
 
 
-READER = FormatReader("qbit", _confidence, _Session)
+READER = FormatReader("qbit", _confidence, QbitReading)

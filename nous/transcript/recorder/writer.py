@@ -15,7 +15,13 @@ from typing import Any, Literal, get_args
 import orjson
 
 from nous.domain.errors import BadInput
-from nous.transcript.discovery import safe_session_id, sub_agent_transcript_path, transcript_path
+from nous.transcript.discovery import (
+    Base,
+    safe_session_id,
+    session_and_base,
+    sub_agent_transcript_path,
+    transcript_path,
+)
 from nous.transcript.io.byte_source import LONGEST_LINE, ReadPosition
 from nous.transcript.io.records import parse, records
 from nous.transcript.model import ReadNotes
@@ -52,21 +58,32 @@ class TranscriptWriter:
     """
 
     def __init__(
-        self, session: str, *, base: Path | str | None = None, layout: Layout = "lines", clock: Clock = _now
+        self,
+        base_dir: Base,
+        session_id: str | None = None,
+        *,
+        base: Base | None = None,
+        layout: Layout = "lines",
+        clock: Clock = _now,
     ) -> None:
-        """Prepare to write the transcript of *session* to its `transcript_path` below *base*.
+        """Create the transcript of a session, if it is not there yet; the arguments are those of `transcript_path`.
 
         The layout "array" rewrites one pretty array at each event, which is slow and meant for reading by
         people. Raises BadInput for an id that is no plain name, and for an unknown layout.
         """
         if layout not in get_args(Layout):
             raise BadInput(f"there is no layout {layout!r}; choose one of {', '.join(get_args(Layout))}")
-        self.path = transcript_path(session, base=base)
+        self._session, self._base = session_and_base(base_dir, session_id, base)
+        self.path = transcript_path(self._session, base=self._base)
         self.failures = 0
-        self._session = session
-        self._base = base
         self._layout: Layout = layout
         self._clock = clock
+        try:
+            with locked(self.path) as file:
+                if layout == "array" and not os.fstat(file).st_size:
+                    os.write(file, b"[]\n")
+        except OSError as error:
+            self._failed(f"{self.path} could not be created: {error.strerror or error}")
 
     def append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
         """Write *event*; return whether it was written: False too if it is not kept."""
@@ -190,21 +207,27 @@ def _replace(path: Path, elements: list[dict[str, Any]]) -> None:
 ARTIFACTS = "~/.qbit/artifacts"
 
 
-def save_summarizer_input(session: str, content: str, *, base: Path | str | None = None, clock: Clock = _now) -> Path:
-    """Save the summarizer input of *session*, and return the path.
+def save_summarizer_input(
+    base_dir: Base, session_id: str, content: str | None = None, *, base: Base | None = None, clock: Clock = _now
+) -> Path:
+    """Save the summarizer input of a session, and return the path.
 
-    The file is `summarizer-input-{session}-{epoch seconds}.md` below *base* (default `~/.qbit/artifacts/compaction`). A
-    second one in the same second gets a number. Raises BadInput for an id that is no plain name, and OSError.
+    The file is `summarizer-input-{session}-{epoch seconds}.md` in *base_dir*. Of two arguments, the first is the id of
+    the session and the second the content; the folder is *base*, or else `~/.qbit/artifacts/compaction`. A second file
+    in the same second gets a number. Raises BadInput for an id that is no plain name, and OSError.
     """
-    return _save("summarizer-input", session, content, base or f"{ARTIFACTS}/compaction", clock)
+    return _save("summarizer-input", (base_dir, session_id, content), base or f"{ARTIFACTS}/compaction", clock)
 
 
-def save_summary(session: str, summary: str, *, base: Path | str | None = None, clock: Clock = _now) -> Path:
+def save_summary(
+    base_dir: Base, session_id: str, summary: str | None = None, *, base: Base | None = None, clock: Clock = _now
+) -> Path:
     """Save `summary-{session}-{epoch seconds}.md`, otherwise as `save_summarizer_input`."""
-    return _save("summary", session, summary, base or f"{ARTIFACTS}/summaries", clock)
+    return _save("summary", (base_dir, session_id, summary), base or f"{ARTIFACTS}/summaries", clock)
 
 
-def _save(what: str, session: str, content: str, base: Path | str, clock: Clock) -> Path:
+def _save(what: str, given: tuple[Base, str, str | None], base: Base, clock: Clock) -> Path:
+    base, session, content = (base, str(given[0]), given[1]) if given[2] is None else (given[0], given[1], given[2])
     folder = Path(base).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{what}-{safe_session_id(session)}-{int(clock().timestamp())}"

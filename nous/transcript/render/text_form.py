@@ -25,6 +25,9 @@ Style = Literal["current", "2025"]
 _LIMITS: Mapping[Style, tuple[int, int]] = {"current": (4_000, 6_000), "2025": (2_000, 3_000)}
 """Maximum characters shown of a tool's result, and of a sub-agent's answer."""
 
+_CUT_2025 = {"tool_result": "...[truncated, {} chars total]", "sub_agent_completed": "...[truncated]"}
+"""Mark behind the beginning of a longer text, in the older spelling."""
+
 _LINES = tables("nous.transcript.render", "text_form")
 
 _SKIPPED = "ask_human_response skipped"
@@ -42,8 +45,9 @@ def format_for_summarizer(
 ) -> str:
     """Return the text form of a transcript or of events; "" if there are none.
 
-    The style "2025" is the older spelling. Longer results and answers of sub-agents keep 70 % of the limit from their
-    beginning and 30 % from their end. With *paired*, results name the request they answer.
+    Longer results and answers of sub-agents keep 70 % of the limit from their beginning and 30 % from their end. The
+    style "2025" is the older spelling, which keeps only their beginning. With *paired*, results name the request that
+    they answer.
     """
     incoming = _events_of(of) if isinstance(of, Transcript) else of
     events = (event if isinstance(event, TranscriptEvent) else TranscriptEvent.of(event) for event in incoming)
@@ -52,7 +56,7 @@ def format_for_summarizer(
         ("tool_result", "result"): results if result_limit is None else result_limit,
         ("sub_agent_completed", "response"): responses if response_limit is None else response_limit,
     }
-    form = _TextForm({**_LINES["current"], **_LINES[style]}, limits, paired=paired)
+    form = _TextForm({**_LINES["current"], **_LINES[style]}, limits, style, paired=paired)
     return "".join(map(form.block, events))
 
 
@@ -60,6 +64,7 @@ def format_for_summarizer(
 class _TextForm:
     blocks: Mapping[str, str]
     limits: Mapping[tuple[str, str], int]
+    style: Style
     paired: bool
     turn: int = 0
 
@@ -79,7 +84,8 @@ class _TextForm:
     def _values(self, event: TranscriptEvent) -> Mapping[str, str]:
         values = {name: self._value(event.type, name, value) for name, value in event.fields.items()}
         request = values.get("parent_request_id") or values.get("request_id")
-        return {**values, "answer_to": f", id={request}" if self.paired else ""}
+        helper = values.get("agent_name") or values.get("agent_id", "")
+        return {**values, "helper": helper, "answer_to": f", id={request}" if self.paired else ""}
 
     def _value(self, kind: str, name: str, value: object) -> str:
         if value is None and name in _IF_NULL:
@@ -87,7 +93,10 @@ class _TextForm:
         if name == "risk_level":
             return str(value).capitalize()
         shown = value if isinstance(value, str) and name != "args" else _pretty(value)
-        return cut(shown, self.limits.get((kind, name), len(shown)))
+        limit = self.limits.get((kind, name), len(shown))
+        if self.style == "2025" and len(shown) > limit:
+            return shown[:limit] + _CUT_2025[kind].format(len(shown))
+        return cut(shown, limit)
 
 
 def _pretty(value: object) -> str:
@@ -138,6 +147,7 @@ def _event(entry: Entry) -> Mapping[str, Any]:
 
 def build_summarizer_input(
     source: str | Path | BinaryIO,
+    session_id: str | None = None,
     *,
     base: Path | str | None = None,
     format: str | None = None,  # noqa: A002  as in read_transcript
@@ -147,11 +157,11 @@ def build_summarizer_input(
 ) -> str:
     """Return the text form of *source*: a path, an open stream, or a session id below *base*.
 
-    A transcript of events is rendered from its events, any other format from its entries. *look* is called with the
-    parsed transcript. Raises as `read_transcript`.
+    With a *session_id*, *source* is the directory of all transcripts. A transcript of events is rendered from its
+    events, any other format from its entries. *look* is called with the parsed transcript. Raises as `read_transcript`.
     """
     if isinstance(source, str | Path):
-        with opened(located(source, base=base)) as stream:
+        with opened(located(source, session_id, base=base)) as stream:
             return build_summarizer_input(stream, format=format, style=style, paired=paired, look=look)
     stream = source if source.seekable() else BytesIO(source.read())
     transcript = read_transcript(stream, format=format)

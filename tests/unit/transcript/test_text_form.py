@@ -109,8 +109,9 @@ def test_the_older_spelling_is_asked_for_by_its_year() -> None:
 
     assert f"TOOL_REQUEST (tool=bash, request_id=r1):\n{LS}\n\n" in text
     assert "ASSISTANT (completed, 200 in / 100 out tokens):\nDone.\n\n" in text
-    assert "x" * 1_400 + "\n\n... [truncated 500 chars] ...\n\n" + "x" * 600 in text
-    assert "[truncated 1000 chars]" in shown(told("sub_agent_completed", response="x" * 4_000), style="2025")
+    assert f":\n{'x' * 2_000}...[truncated, 2500 chars total]\n\n" in text
+    helper = told("sub_agent_completed", agent_name="Explorer", response="x" * 4_000)
+    assert f"(agent=Explorer):\n{'x' * 3_000}...[truncated]\n\n" in shown(helper, style="2025")
 
 
 def test_a_long_result_keeps_its_ends_and_says_what_is_missing() -> None:

@@ -1,0 +1,102 @@
+"""Parse qbit's summarizer input, `[turn 001] USER:` and so on, as `build_summarizer_input` writes it.
+
+Each block becomes the event that it was written from, and is read like one.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from nous.transcript.io.byte_source import Line
+from nous.transcript.io.records import Record
+from nous.transcript.parsing.markdown import BoundedText, TextLine
+from nous.transcript.parsing.values import as_object, parsed
+from nous.transcript.reader import Draft, FormatReader, LineReading, Sample
+from nous.transcript.readers.qbit import QbitReading
+
+_EVENTS = {
+    "USER": ("user_message", "content"),
+    "ASSISTANT": ("completed", "response"),
+    "TOOL_REQUEST": ("tool_request", "args"),
+    "TOOL_RESULT": ("tool_result", "result"),
+    "TOOL_APPROVAL_REQUEST": ("tool_approval_request", "args"),
+    "TOOL_AUTO_APPROVED": ("tool_auto_approved", "reason"),
+    "TOOL_DENIED": ("tool_denied", "reason"),
+    "ERROR": ("error", "message"),
+    "SUB_AGENT_STARTED": ("sub_agent_started", "task"),
+    "SUB_AGENT_COMPLETED": ("sub_agent_completed", "response"),
+    "SUB_AGENT_ERROR": ("sub_agent_error", "error"),
+    "Ask Human": ("ask_human_request", "question"),
+    "User Response": ("ask_human_response", "response"),
+    "User Input": ("subtask_user_input", "input"),
+    "Task": ("task_progress", "message"),
+    "Subtask Created": ("subtask_created", "title"),
+    "Subtask Completed": ("subtask_completed", "result"),
+    "Waiting for Input": ("subtask_waiting_for_input", "prompt"),
+}
+"""Type of the event by the word that begins its block, and its field with the text."""
+
+_TURN = re.compile(r"\[turn (?P<turn>\d{3,})\] (?P<kind>[A-Z_]+)(?: \((?P<about>.*)\))?:(?: (?P<text>.*))?$")
+_OUTSIDE = re.compile(r"\*\*\[(?P<kind>[A-Z][A-Za-z ]+?)(?: - (?P<about>[^\]]*))?\]\*\* (?P<text>.*)$")
+
+
+def _confidence(sample: Sample) -> float:
+    first = next((line for line in sample.text.splitlines() if line.strip()), "")
+    found = _TURN.match(first) or _OUTSIDE.match(first)
+    return 0.95 if found and found["kind"] in _EVENTS else 0.0
+
+
+@dataclass(slots=True)
+class _Input(LineReading):
+    """The block that is being read, and the open requests of each tool: a result does not name its own."""
+
+    kind: str = ""
+    about: str = ""
+    line: int = 0
+    offset: int = 0
+    turn: int = 0
+    text: BoundedText = field(default_factory=BoundedText)
+    requests: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    session: QbitReading = field(default_factory=QbitReading)
+
+    def __post_init__(self) -> None:
+        self.session.notes = self.notes
+
+    def entries(self, line: Line) -> Iterator[Draft]:
+        now = TextLine.of(line)
+        found = _TURN.match(now.text) or _OUTSIDE.match(now.text)
+        # A quoted block has the number of an earlier turn.
+        if found and found["kind"] in _EVENTS and int(found.groupdict().get("turn") or self.turn) >= self.turn:
+            yield from self.conclude()
+            self.turn = int(found.groupdict().get("turn") or self.turn)
+            self.kind, self.about = found["kind"], found["about"] or ""
+            self.line, self.offset, self.text = now.number, now.offset, BoundedText()
+            self.text.add(found["text"] or "")
+        elif not self.text.add(now.text):
+            self.notes.skip("lines of an endless turn")
+
+    def conclude(self) -> Iterable[Draft]:
+        return self.session.entries(Record(self._event(), self.line, self.offset)) if self.kind else ()
+
+    def _event(self) -> dict[str, Any]:
+        name, where = _EVENTS[self.kind]
+        text = "\n".join(self.text.lines).strip("\n")
+        stated = dict(part.partition("=")[::2] for part in self.about.split(", ") if "=" in part)
+        tool, agent = stated.get("tool", ""), stated.get("agent", "")
+        event: dict[str, Any] = {"type": name, "tool_name": tool, "agent_id": agent, "agent_name": agent}
+        event |= {"error_type": self.about, "success": stated.get("success") != "false"}
+        event["request_id"] = stated.get("id") or stated.get("request_id") or self._request(tool, name)
+        if name == "tool_request":
+            self.requests.setdefault(tool, []).append(event["request_id"])
+        return event | {where: as_object(parsed(text)) if where == "args" else text}
+
+    def _request(self, tool: str, name: str) -> str:
+        """Return the first open request of a tool; a result or a denial closes it."""
+        waiting = self.requests.get(tool, [])
+        if not waiting:
+            return ""
+        return waiting.pop(0) if name in {"tool_result", "tool_denied"} else waiting[0]
+
+
+READER = FormatReader("summarizer_input", _confidence, _Input)
