@@ -30,6 +30,7 @@ from nous.llm.base import (
 from nous.pipeline.llm_summarizer import LlmSummarizer, SummaryResult
 from nous.pipeline.worker import Worker, WorkerContext
 from nous.summary.decisions import announcement, decided_facts
+from nous.summary.llm.vetting import UNTITLED
 
 NAME = "episode-reviser"
 
@@ -128,12 +129,13 @@ def revised(
     event: EpisodeOutdated,
 ) -> Episode:
     """Return the next edition of *stored*; its key points stay if the model returns none."""
-    summary = understood.summary
+    summary, before = understood.summary, stored.summary
+    title = before.title if summary.title == UNTITLED else summary.title
     decided, apart = decided_facts(summary_input.decisions)
     return replace(
         stored,
         edition=stored.edition + 1,
-        summary=replace(summary, key_points=summary.key_points or stored.summary.key_points),
+        summary=replace(summary, title=title, key_points=summary.key_points or before.key_points),
         candidate_facts=(*decided, *understood.candidate_facts),
         quarantined=(*apart, *understood.quarantined),
         decisions=summary_input.decisions,

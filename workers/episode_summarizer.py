@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import structlog
@@ -88,7 +89,9 @@ class EpisodeSummarizer:
         return windows
 
     def _decisions(self, event: SessionEnded, transcript: Transcript) -> tuple[Decision, ...]:
-        recorded = self._context.recorded_decisions(event.scope, episode_id(event.scope, event.session_id))
+        names = dict.fromkeys(filter(None, (event.session_id, event.episode_id)))
+        ids = (episode_id(event.scope, name) for name in names)
+        recorded = chain.from_iterable(self._context.recorded_decisions(event.scope, each) for each in ids)
         return tuple(dict.fromkeys((*recorded, *event.decided, *verdicts(SessionRecord(transcript)))))
 
     def _effects(self, session: "_Session", matter: CacheSubject) -> Effects:
@@ -219,6 +222,7 @@ class _Session:
             id=episode_id(event.scope, event.session_id),
             scope=event.scope,
             session_id=event.session_id,
+            external_id=event.episode_id or (self.stored.external_id if self.stored else None),
             agent_id=event.agent_id,
             version=transcript.digest,
             edition=self.stored.edition + 1 if self.stored else 1,

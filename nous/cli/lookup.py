@@ -83,14 +83,17 @@ def refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
 def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
     """Return the episode with an id, or a session id, that is or begins with *name*.
 
-    An exact session id comes first. Raises `NotFound` if there is none in *scope*, or the session was forgotten, and
-    `BadInput` if several ids begin so, or *name* is too short or cannot be an id.
+    An exact session id comes first, then the id that its producer gave the episode. Raises `NotFound` if there is none
+    in *scope*, or the session was forgotten, and `BadInput` if several ids begin so, or *name* is too short or cannot
+    be an id.
     """
     stored = container.memory.episodes
     if exact := stored.get(scope, episode_id(scope, checked_name(name, "the id of a session"))):
         return exact
     refuse_forgotten(name, container, scope)
     recent = stored.recent(scope, ALL)
+    if named := [each for each in recent if each.external_id == name]:
+        return named[0]
     found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
     if not found:
         hint = elsewhere(container, scope)

@@ -188,6 +188,7 @@ class Episode:
     `version` is the sha256 of the transcript, `entries` and `bytes` are its size. The summarizer saw an excerpt of it
     in `windows` windows; `excerpt_dropped` counts the entries left out. `event_id` is the event that led to this
     version. `edition` counts from 1: a session gets a new edition from a longer transcript or by other means.
+    `external_id` is the producer's own id for it, if it sent one.
 
     `model`, such as `openai:gpt-5-mini`, and `prompt_version` made it; both are None for an extractive one.
     `outcome_turns` are the turns that support the outcome; `is_sure` is false if there is no evidence for it, or if the
@@ -229,6 +230,7 @@ class Episode:
     dropped_facts: tuple[tuple[str, int], ...] = ()
     quarantined: tuple[QuarantinedFact, ...] = ()
     made_do: str | None = None
+    external_id: str | None = None
 
     @property
     def by(self) -> str:

@@ -91,10 +91,11 @@ class SessionEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionEnded(SessionEvent):
-    """An agent's session is over, for now."""
+    """An agent's session is over, for now; `episode_id` is the producer's own name for its episode."""
 
     type: ClassVar[str] = "session_ended"
 
+    episode_id: str | None = None
     reason: str = "other"
     native_reason: str | None = None
     started_at: datetime | None = None
@@ -108,6 +109,8 @@ class SessionEnded(SessionEvent):
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
         """Expand decisions that are plain text; an invalid one does not invalidate the session."""
+        if data.get("episode_id") is not None:
+            data = {**data, "episode_id": str(data["episode_id"])}
         if "decisions" not in data:
             return data
         given = data["decisions"] or []
@@ -155,6 +158,12 @@ class DecisionRecorded(Event):
     confidence: Share = 1.0
     at: datetime | None = None
 
+    @classmethod
+    def completed(cls, data: JsonObject) -> JsonObject:
+        """Take a producer's own id of the episode for the session, if that is not named."""
+        own = data.get("episode_id")
+        return data if data.get("session_id") or own is None else {**data, "session_id": str(own)}
+
     @property
     def decision(self) -> Decision:
         return Decision(
@@ -168,12 +177,13 @@ class DecisionRecorded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeSummarized(Event):
-    """An episode was made of the transcript `version`; unreadable candidates are counted."""
+    """An episode was made of the transcript `version`; `external_id` is its producer's id for it."""
 
     type: ClassVar[str] = "episode_summarized"
 
     episode_id: UUID
     version: str
+    external_id: str | None = None
     summary: Summary
     candidate_facts: tuple[CandidateFact, ...] = ()
     tier: str = "extractive"
@@ -191,12 +201,19 @@ class EpisodeSummarized(Event):
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
-        """Expand candidate facts that are plain text; drop blank ones."""
+        """Expand candidate facts that are plain text, or have a `content`; drop blank ones."""
         candidates = data.get("candidate_facts")
         if not isinstance(candidates, list):
             return data
         saying = (each for each in cast("list[Any]", candidates) if not isinstance(each, str) or each.strip())
-        return {**data, "candidate_facts": [{"text": each} if isinstance(each, str) else each for each in saying]}
+        return {**data, "candidate_facts": [*map(_with_text, saying)]}
+
+
+def _with_text(candidate: Any) -> Any:
+    if isinstance(candidate, str):
+        return {"text": candidate}
+    is_worded = isinstance(candidate, dict) and "text" not in candidate and "content" in candidate
+    return {**candidate, "text": candidate["content"]} if is_worded else candidate
 
 
 @dataclass(frozen=True, kw_only=True)

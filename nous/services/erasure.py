@@ -7,6 +7,7 @@ that broke off is completed by running it again.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -255,12 +256,29 @@ class Eraser:
 
     def rehearse(self, act: ErasureRequest) -> ErasureReceipt:
         """Return what `erase` would remove. Raises as `erase` does."""
+        return self._with_decisions(act, self._rehearse)
+
+    def erase(self, act: ErasureRequest) -> ErasureReceipt:
+        """Erase until nothing is left. Raises `NotFound`, and `Retryable` if others kept adding."""
+        return self._with_decisions(act, self._erase)
+
+    def _with_decisions(self, act: ErasureRequest, run: Callable[[ErasureRequest], ErasureReceipt]) -> ErasureReceipt:
+        """Run an erasure, and for a session one of decisions recorded under its episode's external id."""
+        external = self.stores.store.external_id(act.scope, act.name) if isinstance(act, EraseSession) else None
+        receipt = run(act)
+        if external is None:
+            return receipt
+        with suppress(NotFound):
+            removed = Counter(receipt.removed) + Counter(run(replace(act, name=external)).removed)
+            return replace(receipt, removed=dict(sorted(removed.items())))
+        return receipt
+
+    def _rehearse(self, act: ErasureRequest) -> ErasureReceipt:
         known = self.stores.tombstones.find(act.scope, act.key)
         _, preview = self._preview(act, known)
         return self._receipt(act, preview, known, is_rehearsal=True)
 
-    def erase(self, act: ErasureRequest) -> ErasureReceipt:
-        """Erase until nothing is left. Raises `NotFound`, and `Retryable` if others kept adding."""
+    def _erase(self, act: ErasureRequest) -> ErasureReceipt:
         known = self.stores.tombstones.find(act.scope, act.key)
         met, _ = self._preview(act, known)
         tombstones = _TombstoneWriter(act, self.stores.tombstones, at=known.at if known else self.clock())

@@ -84,12 +84,16 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
 
 
 def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
-    """Find an episode by session id, own id or unique prefix. Raises `NotFound`, `BadInput`."""
+    """Find an episode by session id, its producer's id, own id or unique prefix of that.
+
+    Raises `NotFound` and `BadInput`.
+    """
     if exact := context.episodes.get(scope, episode_id(scope, name)):
         return exact
-    wanted = name.casefold() if len(name) >= SHORTEST_PREFIX else None
-    recent = context.episodes.recent(scope, _ALL) if wanted else ()
-    found = [episode for episode in recent if str(episode.id).startswith(wanted or "-")]
+    wanted = name.casefold() if len(name) >= SHORTEST_PREFIX else "-"
+    recent = context.episodes.recent(scope, _ALL)
+    found = [each for each in recent if each.external_id == name]
+    found = found or [each for each in recent if str(each.id).startswith(wanted)]
     if not found:
         raise NotFound(f"there is no episode of a session {name!r} in {scope}; `nous status SESSION` says if it waits")
     if len(found) > 1:

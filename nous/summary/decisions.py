@@ -44,6 +44,7 @@ def announcement(episode: Episode, *, cause: Event, by: str, at: datetime) -> Ep
         by=by,
         at=at,
         episode_id=episode.id,
+        external_id=episode.external_id,
         version=episode.version,
         summary=episode.summary,
         candidate_facts=episode.candidate_facts,

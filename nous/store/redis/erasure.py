@@ -88,6 +88,14 @@ class RedisErasure(StorePart):
     def rows(self, scope: Scope) -> Sequence[Row]:
         return self._logs.read(scope).rows
 
+    def external_id(self, scope: Scope, session_id: str) -> str | None:
+        """Return its producer's id of a session's episode, unless another session has that name."""
+        episodes = self._keys.episodes(scope)
+        raw = self._ask("HGET", episodes, str(episode_id(scope, session_id)))
+        external = decode(Episode, raw).external_id if raw else None
+        is_taken = external and self._ask("HEXISTS", episodes, str(episode_id(scope, external)))
+        return None if is_taken else external
+
     def session(self, scope: Scope, session_id: str, *, dry_run: bool = False) -> Counter[str]:
         """Remove everything stored for a session, except rows of the fact log."""
         return self._remove(self._traces(scope, session_id), dry_run=dry_run)

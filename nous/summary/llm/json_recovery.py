@@ -79,6 +79,13 @@ _SUMMARY = re.compile(r"<summary\s*+>(.*?)(?:</summary\s*+>|\Z)", re.IGNORECASE 
 _END_SUMMARY = re.compile(r"</summary\s*+>", re.IGNORECASE)
 
 
+def prose_in(text: str) -> str:
+    """Return the marked summary of *text*, if it is prose and no JSON."""
+    found = _SUMMARY.search(_ANALYSIS.sub("", text))
+    said = found[1].strip() if found else ""
+    return "" if _OPENING.search(said) else said
+
+
 def summary_in(text: str) -> str:
     """Return *text* without its analysis: the marked summary, or all; open marks go to the end."""
     said = _ANALYSIS.sub("", text)

@@ -16,7 +16,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from nous.domain.episode import CandidateFact, Category, Outcome, Quote, Summary
 from nous.domain.errors import BadInput
-from nous.summary.llm.json_recovery import object_in, summary_in
+from nous.summary.llm.json_recovery import object_in, prose_in, summary_in
+from nous.summary.llm.vetting import UNTITLED
 from nous.text.sentences import sentences, shortened
 
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT, LONGEST_QUOTE = 200, 4_000, 600, 1_000, 300
@@ -317,12 +318,17 @@ def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tup
 
 
 def _object_in(text: str, *, is_whole: bool) -> dict[str, Any]:
-    """Return the JSON object of an answer, perhaps within tags; tags in its strings are content."""
+    """Return the JSON object of an answer, perhaps within tags, or prose in tags as its summary.
+
+    Tags in strings of the JSON are content.
+    """
     bare = text_of(text)
     tag, brace = bare.find("<"), bare.find("{")
     try:
         return object_in(summary_in(bare) if 0 <= tag < brace else bare)
     except BadInput:
+        if prose := prose_in(bare):
+            return {"title": UNTITLED, "summary": prose}
         if not bare.strip():
             raise BadInput("There was no answer, or none that ends; write the whole JSON object, briefly.") from None
         if is_whole:

@@ -82,7 +82,8 @@ class _Input(LineReading):
     def _event(self) -> dict[str, Any]:
         name, where = _EVENTS[self.kind]
         text = "\n".join(self.text.lines).strip("\n")
-        stated = dict(part.partition("=")[::2] for part in self.about.split(", ") if "=" in part)
+        parts = (part.partition("=") for part in self.about.split(", "))
+        stated = {key: value for key, _, value in parts}
         tool, agent = stated.get("tool", ""), stated.get("agent", "")
         event: dict[str, Any] = {"type": name, "tool_name": tool, "agent_id": agent, "agent_name": agent}
         event |= {"error_type": self.about, "success": stated.get("success") != "false"}
