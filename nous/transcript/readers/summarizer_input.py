@@ -1,4 +1,4 @@
-"""Parse qbit's summarizer input, `[turn 001] USER:` and so on, as `build_summarizer_input` writes it.
+"""Parse the text that `build_summarizer_input` writes: `[turn 001] USER:` and so on.
 
 Each block becomes the event that it was written from, and is read like one.
 """
@@ -49,7 +49,7 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Input(LineReading):
-    """The block that is being read, and the open requests of each tool: a result does not name its own."""
+    """The block being read, and open requests by tool, since a result does not name its own."""
 
     kind: str = ""
     about: str = ""

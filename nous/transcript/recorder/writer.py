@@ -66,9 +66,9 @@ class TranscriptWriter:
         layout: Layout = "lines",
         clock: Clock = _now,
     ) -> None:
-        """Create the transcript of a session, if it is not there yet; the arguments are those of `transcript_path`.
+        """Create the transcript of a session, if it is not there yet.
 
-        The layout "array" rewrites one pretty array at each event, which is slow and meant for reading by
+        The session is given as to `transcript_path`. The layout "array" rewrites one pretty array at each event, which is slow and meant for reading by
         people. Raises BadInput for an id that is no plain name, and for an unknown layout.
         """
         if layout not in get_args(Layout):
