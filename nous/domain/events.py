@@ -91,7 +91,7 @@ class SessionEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionEnded(SessionEvent):
-    """An agent's session is over, for now; `episode_id` is the producer's own name for its episode."""
+    """A session is over, for now; `episode_id` is its producer's own id for the episode."""
 
     type: ClassVar[str] = "session_ended"
 
@@ -177,7 +177,7 @@ class DecisionRecorded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeSummarized(Event):
-    """An episode was made of the transcript `version`; `external_id` is its producer's id for it."""
+    """An episode was made of the transcript `version`; `external_id` is its producer's id."""
 
     type: ClassVar[str] = "episode_summarized"
 

@@ -263,7 +263,7 @@ class Eraser:
         return self._with_decisions(act, self._erase)
 
     def _with_decisions(self, act: ErasureRequest, run: Callable[[ErasureRequest], ErasureReceipt]) -> ErasureReceipt:
-        """Run an erasure, and for a session one of decisions recorded under its episode's external id."""
+        """Run an erasure; of a session, also for decisions under its episode's external id."""
         external = self.stores.store.external_id(act.scope, act.name) if isinstance(act, EraseSession) else None
         receipt = run(act)
         if external is None:

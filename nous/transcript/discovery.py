@@ -25,7 +25,7 @@ Base = Path | str
 
 
 def session_and_base(base_dir: Base, session_id: str | None, base: Base | None = None) -> tuple[str, Base | None]:
-    """Sort the arguments `(base_dir, session_id)` of the specification, or `(session, base=...)`."""
+    """Sort the arguments `(base_dir, session_id)`, as specified, or `(session, base=...)`."""
     return (str(base_dir), base) if session_id is None else (session_id, base_dir)
 
 

@@ -68,8 +68,9 @@ class TranscriptWriter:
     ) -> None:
         """Create the transcript of a session, if it is not there yet.
 
-        The session is given as to `transcript_path`. The layout "array" rewrites one pretty array at each event, which is slow and meant for reading by
-        people. Raises BadInput for an id that is no plain name, and for an unknown layout.
+        The session is given as to `transcript_path`. The layout "array" rewrites one pretty array at each event, which
+        is slow and meant for reading by people. Raises BadInput for an id that is no plain name, and for an unknown
+        layout.
         """
         if layout not in get_args(Layout):
             raise BadInput(f"there is no layout {layout!r}; choose one of {', '.join(get_args(Layout))}")
