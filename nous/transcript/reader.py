@@ -81,17 +81,12 @@ class Reading(ABC):
 @dataclass(slots=True)
 class RecordReading(Reading):
     def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
-        for record in records(stream, self.notes, cursor, pass_over=self.pass_over):
+        for record in records(stream, self.notes, cursor):
             yield from self.entries(record)
 
     @abstractmethod
     def entries(self, record: Record) -> Iterable[Draft]:
         """Return the entries in *record*."""
-
-    @staticmethod
-    def pass_over(_line: bytes, /) -> str | None:
-        """Return the reason to skip this line without parsing it; None to parse it."""
-        return None
 
 
 @dataclass(slots=True)

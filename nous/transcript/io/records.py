@@ -6,7 +6,7 @@ lines. Damage: torn, glued together, with NULs or invalid UTF-8. Unreadable cont
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from enum import Enum
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -89,14 +89,8 @@ class Record(NamedTuple):
     offset: int
 
 
-def records(
-    stream: BinaryIO,
-    notes: ReadNotes,
-    cursor: ReadPosition,
-    *,
-    pass_over: Callable[[bytes], str | None] = lambda _: None,
-) -> Iterator[Record]:
-    """Yield every object in *stream* from *cursor* on; *pass_over* may skip a line unparsed."""
+def records(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[Record]:
+    """Yield every object in *stream* from *cursor* on."""
     first = next((line for line in lines(stream, notes, cursor) if line.data.strip(_BLANK)), None)
     if first is None:
         return
@@ -106,11 +100,8 @@ def records(
         following = yield from _spread(first.data, stream, notes, cursor)
         rest = lines(ByteSource(stream.read, waiting=following).buffered(), notes, cursor)
     # Hot path: nearly all lines of nearly all sessions are valid, so a valid line must be cheap.
-    loads, skipped = orjson.loads, notes.skipped
+    loads = orjson.loads
     for line in rest:
-        if reason := pass_over(line.data):
-            skipped[reason] += 1
-            continue
         try:
             value = loads(line.data)
         except orjson.JSONDecodeError:

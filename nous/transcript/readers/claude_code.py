@@ -19,11 +19,6 @@ from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = ("parentUuid", "isSidechain", "leafUuid")
 _TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode", "custom-title", "ai-title"})
-_HEAD = 700
-_PROGRESS = b'"type":"progress"'
-_MESSAGE = b'"message":'
-_GLUE = b'}{"'
-_SNAPSHOT = b'{"type":"file-history-snapshot"'
 _NOT_FROM_A_PERSON = frozenset({"task-notification", "coordinator", "teammate", "hook", "agent", "channel"})
 _MESSAGES = frozenset({"user", "assistant"})
 # Record types that hold a title, and the field with it; the most trusted first.
@@ -88,18 +83,6 @@ class _Session(BlockReading):
             if is_aside is not self.is_sub_agents:
                 return self._sidechain(value, place)
         return self._of(kind, value, place)
-
-    @staticmethod
-    def pass_over(line: bytes, /) -> str | None:
-        """Return the reason to skip a line unparsed: two of three records are noise.
-
-        Noise is recognized by the beginning of the line. A message that quotes such a record is not skipped.
-        """
-        found = line.find(_PROGRESS, 0, _HEAD)
-        is_progress = found >= 0 and line.find(_MESSAGE, 0, found) < 0
-        if not (is_progress or line.startswith(_SNAPSHOT)) or _GLUE in line:
-            return None
-        return "progress" if is_progress else "file-history-snapshot"
 
     def conclude(self) -> Iterable[Draft]:
         """Yield the messages still queued at the end, which were typed but are unanswered."""

@@ -4,7 +4,6 @@ A message appears twice or more: as an item of the conversation with the model, 
 lines were the items themselves.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -21,10 +20,6 @@ _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compact
 _ITEMS = frozenset(marks("codex", "items"))
 _FOREIGN = frozenset({"uuid", "sessionId", "session_id", "payload", "message"})
 _NAMES = frozenset({"function", "name", "call_id"})
-_HEAD = re.compile(
-    rb'\{"timestamp":"[^"]{0,64}",(?:"ordinal":\d{1,20},)?'
-    rb'"type":"(?:(world_state)|(compacted)","payload":\{"message":"","replacement_history)"'
-)
 _MOST = 0.4
 
 
@@ -70,14 +65,6 @@ class _Session(EventReading):
             return ()
         self.notes.learn(model=text_at(value, "model"))
         return self.of_response(value, place)
-
-    @staticmethod
-    def pass_over(line: bytes, /) -> str | None:
-        """Return the reason to skip a line unparsed: most of a long file repeats its context."""
-        head = _HEAD.match(line)
-        if head is None:
-            return None
-        return "world_state" if head[1] else "compacted"
 
     def _of(self, kind: str, payload: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:

@@ -83,15 +83,6 @@ def test_each_record_knows_where_it_begins() -> None:
     assert [record.line for record in found] == [2, 3, 5, 5]
 
 
-def test_a_line_that_is_passed_over_is_not_parsed_but_counted() -> None:
-    notes, content = ReadNotes(), BytesIO(b'{"n":1}\n{"noise\n{"n":2}\n')
-
-    found = records(content, notes, ReadPosition(), pass_over=lambda line: "noise" * (b"noise" in line))
-
-    assert [record.value for record in found] == [{"n": 1}, {"n": 2}]
-    assert notes.skipped == {"noise": 1}
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

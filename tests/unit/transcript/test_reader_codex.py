@@ -3,7 +3,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.transcripts import Record, as_lines, read_as, said
+from builders.transcripts import Record, read_as, said
 
 from nous.transcript import Kind, parse_transcript
 from nous.transcript.reader import Sample
@@ -74,17 +74,6 @@ def test_it_is_told_from_others_by_its_envelope() -> None:
     assert 0.5 < sniff(chat, {"timestamp": TIME, "type": "tool_call", "function": {"name": "git"}}) < 0.9
     assert sniff(OLD_HEAD, chat) == 0.8
     assert sniff() == sniff(chat) == sniff(chat, foreign) == sniff({"type": "response_item"}) == 0
-
-
-def test_compactions_without_a_summary_are_passed_over_unparsed() -> None:
-    payload = b'{"message":"","replacement_history":['
-    torn = b'{"timestamp":"2026-08-03T10:48:56.000Z","ordinal":7,"type":"compacted","payload":' + payload + b"\n"
-
-    transcript = parse_transcript(as_lines(typed("a")) + torn, format="codex")
-
-    assert [entry.text for entry in transcript] == ["a"]
-    assert transcript.skipped == {"compacted": 1}
-    assert read(line("compacted", message="", replacement_history=[])).skipped == {"compacted": 1}
 
 
 U, A = Kind.USER, Kind.ASSISTANT
