@@ -2,42 +2,29 @@
 
 import re
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from nous.transcript.parsing.chat import blocks_in
 from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, text_at
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text, parsed
 
-
-class Sort(StrEnum):
-    """Type of a piece of a message; `OWN` is text by its author."""
-
-    OWN = "own"
-    INSERTED = "inserted"
-    IMAGE = "image"
-    SHELL = "shell"
-    ABORTED = "aborted"
-    AGENT = "agent"
+SHELL, ABORTED, AGENT, IMAGE = "user_shell_command", "turn_aborted", "subagent_notification", "image"
 
 
 class Piece(NamedTuple):
-    """A piece in displayable words; `result` is the output of a command of the user."""
+    """A piece of a message: the tag that a program put around it, and displayable words.
 
-    sort: Sort
+    The author's own words have no tag. `result` is the output of a command of the user.
+    """
+
+    tag: str
     text: str
     result: str = ""
 
 
 _TAG = re.compile(r"<([A-Za-z_]+)[\s>]")
 _IMAGE = re.compile(r"</?image\b[^<>]*>")
-_INSERTED_TAGS = marks("codex", "inserted_tags")
-_SORTS = {
-    **dict.fromkeys(_INSERTED_TAGS, Sort.INSERTED),
-    "user_shell_command": Sort.SHELL,
-    "turn_aborted": Sort.ABORTED,
-    "subagent_notification": Sort.AGENT,
-}
+_TAGS = frozenset({*marks("codex", "inserted_tags"), SHELL, ABORTED, AGENT})
 _PROJECT_RULES = "# AGENTS.md instructions for "
 _REQUEST = "## My request for Codex:"
 
@@ -46,22 +33,23 @@ def piece_of(text: str) -> Piece:
     """Classify a text of a user message; without what an editor puts before the request."""
     text = text.strip()
     if text.startswith(_PROJECT_RULES):
-        return Piece(Sort.INSERTED, text)
+        return Piece(_PROJECT_RULES, text)
     if text.startswith("# "):
         _, mark, request = text.partition(_REQUEST)
         text = request.strip() if mark else text
     if _IMAGE.fullmatch(text):
-        return Piece(Sort.IMAGE, text)
-    tag = _TAG.match(text)
-    match _SORTS.get(tag[1].lower(), Sort.OWN) if tag else Sort.OWN:
-        case Sort.SHELL:
-            return Piece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
-        case Sort.AGENT:
-            return Piece(Sort.AGENT, _inside(text, "subagent_notification"))
-        case Sort.INSERTED if tag and (closing := f"</{tag[1]}>") in text and not text.endswith(closing):
-            return Piece(Sort.OWN, text.rpartition(closing)[2].strip())  # typed behind what a program put first
-        case sort:
-            return Piece(sort, text)
+        return Piece(IMAGE, text)
+    opening = _TAG.match(text)
+    tag = opening[1].lower() if opening else ""
+    if opening is None or tag not in _TAGS:
+        return Piece("", text)
+    if tag == SHELL:
+        return Piece(tag, _inside(text, "command"), _inside(text, "result"))
+    if tag == AGENT:
+        return Piece(tag, _inside(text, AGENT))
+    if tag != ABORTED and (closing := f"</{opening[1]}>") in text and not text.endswith(closing):
+        return Piece("", text.rpartition(closing)[2].strip())  # typed behind what a program put first
+    return Piece(tag, text)
 
 
 def words_and_plan(text: str) -> tuple[str, str]:

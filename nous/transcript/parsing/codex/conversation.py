@@ -6,7 +6,8 @@ from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import blocks_in
-from nous.transcript.parsing.codex.contents import Output, Piece, Sort, is_text, output_of, piece_of, words_and_plan
+from nous.transcript.parsing.codex import contents
+from nous.transcript.parsing.codex.contents import Output, Piece, is_text, output_of, piece_of, words_and_plan
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
@@ -58,14 +59,14 @@ class CodexReading(SessionReading):
 
     def user(self, texts: Sequence[str], way: str, place: RecordPlace) -> Iterator[Draft]:
         pieces = [piece_of(text) for text in texts]
-        own = [piece.text for piece in pieces if piece.sort is Sort.OWN]
+        own = [piece.text for piece in pieces if not piece.tag]
         for draft in self.said(own, place) if own else ():
             is_prompt = draft.kind in {Kind.USER, Kind.SUB_AGENT}
             for new in self.once(draft, way):
                 self.is_interrupted = self.is_interrupted and not is_prompt
                 yield new
         for part, piece in enumerate(pieces, len(pieces)):
-            if piece.sort is not Sort.OWN:
+            if piece.tag:
                 yield from self._inserted(piece, way, place, part)
 
     def assistant(self, text: str, way: str, place: RecordPlace) -> Iterator[Draft]:
@@ -170,14 +171,14 @@ class CodexReading(SessionReading):
                 return self.skip(kind)
 
     def _inserted(self, piece: Piece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
-        match piece.sort:
-            case Sort.IMAGE:
+        match piece.tag:
+            case contents.IMAGE:
                 return self.skip("image")
-            case Sort.SHELL:
+            case contents.SHELL:
                 return self.shell(piece.text, output_of(piece.result), way, place, part)
-            case Sort.ABORTED:
+            case contents.ABORTED:
                 return self.interrupted(place)
-            case Sort.AGENT:
+            case contents.AGENT:
                 return self.once(place.draft(Kind.SUB_AGENT, piece.text, part), way)
             case _:
                 return self.once(place.draft(Kind.SYSTEM, piece.text, part, is_meta=True), way)
