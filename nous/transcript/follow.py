@@ -87,7 +87,7 @@ def follow(
             return _growth(stream, parser_state, since, size)
         stream.seek(0)
         found = format or sniffed(ByteSource.on(stream)).reader.format
-        fresh = _ParserState(reader_named(found).begin(ReadNotes()), Finishing(include=extras(include)))
+        fresh = _ParserState(reader_named(found).reading(ReadNotes()), Finishing(include=extras(include)))
         return _growth(stream, fresh, ResumePoint(format=found, state=fresh.serialized()), size)
 
 

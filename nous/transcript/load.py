@@ -89,7 +89,7 @@ def _read(
     if path and (whole := found.reader.gather(path)) is not None:
         byte_source = ByteSource.on(io.BytesIO(whole))
     notes = ReadNotes()
-    reading = found.reader.begin(notes)
+    reading = found.reader.reading(notes)
     entries = [*finishing.entries(reading.read(byte_source.buffered(), ReadPosition()), notes)]
     entries += [*finishing.entries(reading.conclude(), notes), *finishing.conclude()]
     byte_source.drain()

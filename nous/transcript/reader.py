@@ -118,6 +118,3 @@ class FormatReader:
     def sniff(self, sample: Sample) -> float:
         is_of_records = issubclass(self.reading, RecordReading)
         return self.confidence(sample) if bool(sample.records) is is_of_records else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return self.reading(notes)

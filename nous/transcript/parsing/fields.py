@@ -31,10 +31,7 @@ def objects_at(value: JsonObject, key: str) -> list[dict[str, Any]]:
 
 def count_at(value: JsonObject, *keys: str) -> int:
     """Return the sum of the whole numbers under *keys*."""
-    total = 0
-    for key in keys:
-        total += as_count(value.get(key))
-    return total
+    return sum(as_count(value.get(key)) for key in keys)
 
 
 def marks(format_: str, name: str) -> tuple[str, ...]:

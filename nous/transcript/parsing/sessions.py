@@ -119,19 +119,13 @@ def draft_of_call(
     tool: str, tool_input: dict[str, Any], call_id: str, place: RecordPlace, part: int = 0, *, text: str = ""
 ) -> Draft:
     paths = paths_touched(tool, tool_input)
-    draft = place.draft(Kind.TOOL_CALL, text or call(tool, tool_input, paths).summary, part, paths=paths)
-    draft.tool = tool or None
-    draft.tool_input = tool_input
-    draft.call_id = call_id or None
-    return draft
+    about = {"tool": tool or None, "tool_input": tool_input, "call_id": call_id or None, "paths": paths}
+    return place.draft(Kind.TOOL_CALL, text or call(tool, tool_input, paths).summary, part, **about)
 
 
 def draft_of_result(came: ToolOutcome, tool: str, call_id: str, place: RecordPlace, part: int = 0) -> Draft:
-    draft = place.draft(came.kind, came.text, part)
-    draft.tool = tool or None
-    draft.call_id = call_id or None
-    draft.is_error = came.kind is Kind.ERROR
-    return draft
+    about = {"tool": tool or None, "call_id": call_id or None, "is_error": came.kind is Kind.ERROR}
+    return place.draft(came.kind, came.text, part, **about)
 
 
 Templates = Mapping[str, tuple[Kind, str]]
@@ -239,9 +233,7 @@ class SessionReading(RecordReading):
     ) -> Iterable[Draft]:
         """Return the draft of *text*; none if it is empty, counted by *reason*."""
         if text := text.strip():
-            draft = place.draft(kind, text, part)
-            draft.is_error, draft.is_meta = kind is Kind.ERROR, is_meta
-            return (draft,)
+            return (place.draft(kind, text, part, is_error=kind is Kind.ERROR, is_meta=is_meta),)
         return self.skip(reason)
 
     def from_template(self, templates: Templates, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:
