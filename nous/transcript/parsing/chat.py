@@ -9,7 +9,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
-from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text, parse_time
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 
@@ -80,18 +80,24 @@ class BlockReading(SessionReading):
         """Return the texts in *content*, a string or blocks; count other blocks as skipped."""
         texts: list[str] = []
         for block in blocks_in(content):
-            if block.get("type", "text") == "text" and isinstance(text := block.get("text"), str):
-                texts.append(text)
+            if is_text(block):
+                texts.append(block["text"])
             else:
                 self.notes.skip(f"{block.get('type')} block")
         return texts
 
 
+_TEXTS = frozenset({"text", "input_text", "output_text", "inputText", "Text"})
+
+
 def text_of(content: object) -> str:
     if isinstance(content, str):
         return content
-    texts = (block.get("text") for block in blocks_in(content) if block.get("type", "text") == "text")
-    return "\n\n".join(map(as_text, texts))
+    return "\n\n".join(block["text"] for block in blocks_in(content) if is_text(block))
+
+
+def is_text(block: JsonObject) -> bool:
+    return isinstance(block.get("text"), str) and str(block.get("type", "text")) in _TEXTS
 
 
 def blocks_in(content: object) -> Sequence[JsonObject]:

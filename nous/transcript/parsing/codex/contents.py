@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from nous.transcript.parsing.chat import blocks_in
+from nous.transcript.parsing.chat import blocks_in, is_text, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, text_at
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text, parsed
 
@@ -80,7 +80,6 @@ _FAILED = marks("codex", "failed")
 _REJECTED = marks("codex", "rejected")
 _REJECTED_WITHIN = 'Rejected("rejected by user")'
 _ABORTED = re.compile(r"(?:Wall time: [\d.]{1,20} seconds\n)?aborted(?: by user(?: after [\d.]{1,20}s)?)?", re.ASCII)
-_TEXTS = frozenset({"text", "input_text", "output_text", "inputText", "Text"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +122,6 @@ def output_of_mcp(event: JsonObject) -> Output:
     found = _from_parts(as_list(inside.get("content")))
     failed = inside.get("isError") is True or inside.get("is_error") is True or event.get("status") == "failed"
     return Output(found.text, is_error=failed, hidden=found.hidden)
-
-
-def text_of(content: object) -> str:
-    return content if isinstance(content, str) else _from_parts(as_list(content)).text
-
-
-def is_text(part: JsonObject) -> bool:
-    return isinstance(part.get("text"), str) and str(part.get("type", "text")) in _TEXTS
 
 
 def _from_string(text: str) -> Output:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.chat import blocks_in
+from nous.transcript.parsing.chat import blocks_in, is_text
 from nous.transcript.parsing.codex import contents
-from nous.transcript.parsing.codex.contents import Output, Piece, is_text, output_of, piece_of, words_and_plan
+from nous.transcript.parsing.codex.contents import Output, Piece, output_of, piece_of, words_and_plan
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.codex.contents import Output, output_of, output_of_event, output_of_mcp, text_of
+from nous.transcript.parsing.chat import text_of
+from nous.transcript.parsing.codex.contents import Output, output_of, output_of_event, output_of_mcp
 from nous.transcript.parsing.codex.conversation import ENDING, EVENT, ITEM, CodexReading, sought
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, templates, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object
