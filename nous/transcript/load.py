@@ -15,7 +15,7 @@ from nous.domain.errors import BadInput, NotFound, Unavailable
 from nous.transcript.detect import Sniffed, UnknownFormat, reader_for, reader_named, sample_of
 from nous.transcript.discovery import find_transcript, is_plain_name, safe_session_id
 from nous.transcript.io.byte_source import DAMAGED, ByteSource, ReadPosition, lines
-from nous.transcript.model import Kind, ReadNotes, Transcript
+from nous.transcript.model import ReadNotes, Transcript
 from nous.transcript.parsing.fields import text_at
 from nous.transcript.parsing.turns import RESULT_LIMIT, Finishing, extras
 from nous.transcript.parsing.values import as_object, parsed
@@ -182,9 +182,7 @@ def refusal(transcript: Transcript, *, was_told: bool = False) -> str | None:
     if not transcript.entries:
         counted = ", ".join(f"{count} {reason}" for reason, count in transcript.skipped.items())
         return f"holds nothing that anybody said{f' (skipped: {counted})' if counted else ''}"
-    is_one_turn = [entry.kind for entry in transcript.entries] == [Kind.USER]
-    # Labels in fenced code do not count, so their text is one turn too.
-    if was_told or transcript.format != PLAIN_TEXT or not is_one_turn or transcript.confidence == _ONE_SPEAKER:
+    if was_told or transcript.format != PLAIN_TEXT or transcript.confidence >= _ONE_SPEAKER:
         return None
     if reason := damage(transcript.skipped):
         return f"tells no speaker before it breaks off: {reason}"

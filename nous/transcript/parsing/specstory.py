@@ -18,15 +18,11 @@ _SESSION = re.compile(r"<!--\s*\S.{0,80}? Session (?P<id>\S+)\s+\([^)]*\)\s*-->"
 _TITLE = re.compile(rf"#{{1,2}} +(?:{_TIME}\s*$|SpecStory\s*$|(?P<title>\S.*?)(?: \(\d[^()]*\))?\s*$)")
 _MESSAGE = re.compile(r"<!--\s*message-id:\s*(?P<id>\S+)\s*-->\s*")
 _SIDECHAIN = "sidechain"
-_FORMER = frozenset({"Assistant", ""})
 _LONGEST = 400
 
 
 class Heading(NamedTuple):
-    """A message heading; `is_former`: of older versions, which wrote `Assistant` or no name."""
-
     is_user: bool
-    is_former: bool
     is_sidechain: bool
     model: str
     time: datetime | None
@@ -42,7 +38,6 @@ def heading_in(text: str) -> Heading | None:
     details = _ABOUT.fullmatch(rest)
     return Heading(
         is_user=found["who"] == "User",
-        is_former=found["who"] in _FORMER,
         is_sidechain=bool(found["mark"]) or rest != about,
         model=details["model"] if details else "",
         time=parse_time(details["time"]) if details else None,
@@ -64,7 +59,6 @@ def message_id_in(text: str) -> str:
 
 
 _CLOSING = re.compile(r"\s*(?:</details>\s*)?</tool-use>\s*")
-_FORMER_CLOSING = re.compile(r"\s*</details>\s*")
 _DETAILS = re.compile(r"\s*</?details>\s*")
 _ATTRIBUTE = re.compile(r'data-tool-(type|name)="([^"]*)"')
 _TOOL_USE = re.compile(r"\s*Tool use: \*\*[^*\n]*\*\*(?:\s*•)?\s*(?P<about>.*)", re.DOTALL)
@@ -98,13 +92,12 @@ class ToolUse(NamedTuple):
 
 @dataclass(slots=True)
 class ToolUseBlock:
-    """Collects the lines of a `<tool-use>` block, or of a bare `<details>` of older versions.
+    """Collects the lines of a `<tool-use>` block.
 
     The block ends at a closing tag outside of fences. Older versions wrapped output in three backticks even if it had
     fences of its own. There the closing tag may follow directly after a fence that seems to open.
     """
 
-    is_bare: bool = False
     text: BoundedText = field(default_factory=BoundedText)
     is_cut: bool = False
     opened: str = ""
@@ -112,8 +105,7 @@ class ToolUseBlock:
 
     def ends_with(self, text: str) -> bool:
         """Take the line *text*; return whether it closes the block."""
-        closing = _FORMER_CLOSING if self.is_bare else _CLOSING
-        if closing.fullmatch(text) and (not self.opened or self.has_just_opened):
+        if _CLOSING.fullmatch(text) and (not self.opened or self.has_just_opened):
             return True
         self.is_cut = not self.text.add(text)
         fence = fence_in(text)
@@ -128,7 +120,7 @@ class ToolUseBlock:
     def parse(self) -> ToolUse:
         tag, _, rest = "\n".join(self.text.lines).replace("&#96;", "`").partition(">")
         attributes = dict(_ATTRIBUTE.findall(tag))
-        shown = _Shown(attributes.get("name", ""), "read" if self.is_bare else attributes.get("type", ""))
+        shown = _Shown(attributes.get("name", ""), attributes.get("type", ""))
         before, _, after = rest.partition("<summary>")
         summary, closed, body = after.partition("</summary>")
         if closed:

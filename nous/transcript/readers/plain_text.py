@@ -1,18 +1,18 @@
 """Parse plain text into entries by speaker labels (`User: ...`, `### Assistant`), if any.
 
-A label begins a turn at the start of a line, but not in fenced code. A file keeps to the style of its first label, and
+A label begins a turn at the start of a line. A file keeps to the style of its first label, and
 to one name for each speaker: `Note:`, a quoted `User:` in another style or a `Client:` beside the `User:` begin no
 turn.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from nous.transcript.io.byte_source import Line, is_text
 from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.chat import reports_failure
-from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
+from nous.transcript.parsing.markdown import BoundedText, TextLine
 from nous.transcript.parsing.sessions import drafts_of_user
 from nous.transcript.parsing.user_text import without_colour
 from nous.transcript.reader import Draft, FormatReader, LineReading, RecordPlace, Sample
@@ -31,13 +31,15 @@ _LABEL = re.compile(
 )
 # Beginning of JSON. Text that begins like it but cannot be parsed is damaged JSON, not prose.
 _JSON = re.compile(r"[\s\0\ufeff]*(?:\{|\[\s*[\[{])")
+_FENCED = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _EMPTY = frozenset({"", "None", "null"})
 
 
 def _confidence(sample: Sample) -> float:
     if not is_text(sample.text) or _JSON.match(sample.text):
         return 0.0
-    labels = [label for line in sample.text.splitlines() if (label := _label(line))]
+    # A note that shows a conversation in fenced code is none itself.
+    labels = [label for line in _FENCED.sub("", sample.text).splitlines() if (label := _label(line))]
     return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
 
 
@@ -77,27 +79,10 @@ class _Text(LineReading):
     style: tuple[str, bool] | None = None
     names: dict[Kind, str] = field(default_factory=dict[Kind, str])
     turn: _Turn | None = None
-    fences: Fences = field(default_factory=Fences)
 
-    def entries(self, line: Line) -> Iterator[Draft]:
+    def entries(self, line: Line) -> Iterable[Draft]:
         now = TextLine.of(line)
-        is_mark = bool(self.fences.opened) and self._begun_by(now.text) is not None
-        for known, is_code in self.fences.classify(now, is_mark=is_mark):
-            yield from self._next(known, None if is_code else self._begun_by(known.text))
-
-    def conclude(self) -> Iterator[Draft]:
-        for known, _ in self.fences.rest():
-            yield from self._next(known, self._begun_by(known.text))
-        if self.turn:
-            yield from self.turn.drafts(self.notes)
-
-    def _begun_by(self, text: str) -> _Label | None:
-        label = _label(text)
-        if label is None or self.style not in {None, label.style}:
-            return None
-        return label if self.names.get(label.kind, label.name) == label.name else None
-
-    def _next(self, line: TextLine, label: _Label | None) -> Iterable[Draft]:
+        label = self._begun_by(now.text)
         ended: Iterable[Draft] = ()
         if label:
             if self.turn and not self.turn.is_labelled:
@@ -105,11 +90,20 @@ class _Text(LineReading):
             ended = self.turn.drafts(self.notes) if self.turn else ()
             self.style = label.style
             self.names[label.kind] = label.name
-            self.turn = _Turn(label.kind, _place(line), is_labelled=True)
-        self.turn = self.turn or _Turn(Kind.USER, _place(line))
-        if not self.turn.text.add(label.rest if label else line.text):
+            self.turn = _Turn(label.kind, _place(now), is_labelled=True)
+        self.turn = self.turn or _Turn(Kind.USER, _place(now))
+        if not self.turn.text.add(label.rest if label else now.text):
             self.notes.skip("lines of an endless turn")
         return ended
+
+    def conclude(self) -> Iterable[Draft]:
+        return self.turn.drafts(self.notes) if self.turn else ()
+
+    def _begun_by(self, text: str) -> _Label | None:
+        label = _label(text)
+        if label is None or self.style not in {None, label.style}:
+            return None
+        return label if self.names.get(label.kind, label.name) == label.name else None
 
 
 def _label(line: str) -> _Label | None:

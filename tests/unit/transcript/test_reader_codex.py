@@ -78,9 +78,6 @@ def test_it_is_told_from_others_by_its_envelope() -> None:
 
 U, A = Kind.USER, Kind.ASSISTANT
 TWO = [(U, "hi"), (A, "hello\n\nthere")]
-QUOTED = "See:\n{0}\nUser: x\nAssistant: y\n{0}\nRight?"
-UNCLOSED = "User: see\n```\nfoo\nAssistant: {}\nUser: thanks\n"
-CODE = "Yes:\n```py\nx\n```\nOk."
 
 
 @pytest.mark.parametrize(
@@ -116,17 +113,6 @@ SAID: dict[str, tuple[str, list[tuple[Kind, str]]]] = {
         for line in ("Note: this is text", "  user: indented", "users: many", "useragent: x", "Ai-chan: x")
     },
     "no labels": ("First paragraph.\n\nSecond paragraph.\n", [(U, "First paragraph.\n\nSecond paragraph.")]),
-    **{
-        f"label in code: {fence}": (
-            f"User: {QUOTED.format(fence)}\nAssistant: Yes.\n",
-            [(U, QUOTED.format(fence)), (A, "Yes.")],
-        )
-        for fence in ("```", "~~~~")
-    },
-    **{
-        f"code never closed: {answer}": (UNCLOSED.format(answer), [(U, "see\n```\nfoo"), (A, answer), (U, "thanks")])
-        for answer in ("Yes.", CODE)
-    },
     "a second name": (
         "User: my server says\nClient: 10.0.0.1\nAssistant: hm\nModel: x\n",
         [(U, "my server says\nClient: 10.0.0.1"), (A, "hm\nModel: x")],

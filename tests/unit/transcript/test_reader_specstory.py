@@ -6,12 +6,7 @@ from nous.transcript import Kind, parse_transcript
 SUB_AGENT = "_**User - sidechain (2026-05-10 09:00:01Z)**_\n\nGo.\n\n_**Agent (haiku) (sidechain)**_\n\nWent.\n\n"
 COMMAND = "<command-message>insights</command-message>\n<command-name>/insights</command-name>\n"
 THOUGHT = "<think><details><summary>Thought Process</summary>\nHm.\n</details></think>\n"
-FENCED = f"See:\n```markdown\n{AGENT}no\n\n---\n\n{USER}no\n```\nRight?"
-FORMER = (
-    "_**User**_\n\nFix it.\n\n---\n\n_**Assistant**_\n\n---\n\nLooking.\n\n"
-    '<details>\n            <summary>Grep search for "x" • **1** files</summary>\n        \n'
-    "| File |\n|---|\n| `a` |\n\n</details>\n\n---\n\n_****_\n\nFixed.\n\n---\n\n"
-)
+FORMER = "_**User**_\n\nFix it.\n\n---\n\n_**Assistant**_\n\n---\n\nLooking.\n\n---\n\n_****_\n\nFixed.\n\n---\n\n"
 U, A, CALL, RESULT = Kind.USER, Kind.ASSISTANT, Kind.TOOL_CALL, Kind.TOOL_RESULT
 LS = tool("List all\n\n`ls -a`\n\n```text\na.txt\n```")
 SAID: dict[str, tuple[str, list[tuple[Kind, str]], dict[str, int]]] = {
@@ -33,7 +28,6 @@ SAID: dict[str, tuple[str, list[tuple[Kind, str]], dict[str, int]]] = {
     ),
     "thoughts": (f"{AGENT}{THOUGHT}\nYes.\n", [(A, "Yes.")], {"thinking": 1}),
     "thoughts and words on a line": (f"{AGENT}{THOUGHT.strip()} and so on.\n", [(A, "and so on.")], {"thinking": 1}),
-    "headings in code": (f"{USER}{FENCED}{SEPARATOR}{AGENT}Yes.", [(U, FENCED), (A, "Yes.")], {}),
     "sub-agent": (f"{USER}hi\n\n{SUB_AGENT}{AGENT}Done.", [(U, "hi"), (A, "Done.")], {"sidechain": 2}),
     "inserted words": (
         f"{USER}<system-reminder>x</system-reminder>{SEPARATOR}{USER}Caveat: as\n{SEPARATOR}{AGENT}",
@@ -50,14 +44,7 @@ SAID: dict[str, tuple[str, list[tuple[Kind, str]], dict[str, int]]] = {
         [(CALL, 'Bash(cmd="ls")')],
         {"torn tool use": 1},
     ),
-    "former version": (
-        FORMER,
-        [
-            *((U, "Fix it."), (A, "Looking."), (CALL, 'Grep search for "x" • **1** files')),
-            *((RESULT, "| File |\n|---|\n| `a` |"), (A, "Fixed.")),
-        ],
-        {},
-    ),
+    "former version": (FORMER, [(U, "Fix it."), (A, "Looking."), (A, "Fixed.")], {}),
 }
 
 
@@ -79,13 +66,6 @@ def test_the_headings_say_what_the_session_and_its_messages_are() -> None:
     assert [entry.time.second for entry in transcript if entry.time] == [0, 5]
     former = "## SpecStory\n\n## Adding colours (3/8/2025, 11:08:35 AM)\n\n_**User**_\n\nhi\n"
     assert parse_transcript(former).header.title == "Adding colours"
-
-
-def test_a_fence_that_is_never_closed_holds_nothing() -> None:
-    for answer in ("Yes.", "Yes:\n\n```py\nx\n```\nOk."):
-        transcript = read(f"{USER}See ```\n```\nfoo{SEPARATOR}{AGENT}{answer}{SEPARATOR}{USER}thanks")
-
-        assert said(transcript) == [(Kind.USER, "See ```\n```\nfoo"), (Kind.ASSISTANT, answer), (Kind.USER, "thanks")]
 
 
 @pytest.mark.parametrize("output", ["", "\n```text\nLaunching skill: review\n```"])
