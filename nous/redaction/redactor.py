@@ -57,6 +57,13 @@ class Redactor:
         found = self.rule_set.find(text)
         return [span for span in found if not self.allow.fullmatch(text, span.start, span.end)] if self.allow else found
 
+    def spans_behind(self, before: str, text: str, after: str = "") -> Sequence[Span]:
+        """Return the secrets in *text*, judged by what stands around it."""
+        begin = len(before)
+        found = self.spans(f"{before}{text}{after}")
+        moved = (span._replace(start=span.start - begin, end=span.end - begin) for span in found)
+        return [span for span in moved if span.start >= 0 and span.end <= len(text)]
+
     def placeholder(self, secret: str, rule: str) -> str:
         key = self._key
         mark = f":{hmac.new(key, secret.encode(errors='replace'), 'sha256').hexdigest()[:4]}" if key else ""
@@ -88,10 +95,6 @@ class Redaction:
         self.depth = 0
         return self.further(text)
 
-    def further(self, text: str) -> str:
-        """Return *text* as `text` does, as the continuation of the text before it."""
-        return self._text(text, "")
-
     def value(self, value: Any) -> Any:
         """Return the JSON value of one message without secrets and private parts.
 
@@ -122,37 +125,28 @@ class Redaction:
         parts: list[str] = []
         done = 0
         for span in spans:
-            parts += (text[done : span.start], self._placeholder(text[span.start : span.end], span.rule))
+            secret = text[span.start : span.end]
+            self.counts[span.rule] += 1
+            placeholder = self.known.setdefault(secret, self.redactor.placeholder(secret, span.rule))
+            parts += (text[done : span.start], placeholder)
             done = span.end
         return "".join((*parts, text[done:]))
 
-    def _placeholder(self, secret: str, rule: str) -> str:
-        """Return the placeholder of *secret*, which counts as found and is known from now on."""
-        self.counts[rule] += 1
-        return self.known.setdefault(secret, self.redactor.placeholder(secret, rule))
-
-    def _text(self, text: str, name: str) -> str:
+    def further(self, text: str, name: str = "") -> str:
+        """Return *text* as `text` does, as the continuation of the text before it."""
         if self.depth or "<private" in text.lower():
             text = self._without_private(text)
         spans = self.redactor.spans(text)
         if spans and _IDENTIFIER.search(name):
             spans = [span for span in spans if span.rule != NOISE]
         if not spans and name and self.redactor.rule_set.is_prompted(name):
-            spans = self._spans_under(name, text)
+            spans = self.redactor.spans_behind(f'{name}="', text, '"')
         return self.masked(text, spans) if spans else text
-
-    def _spans_under(self, name: str, text: str) -> Sequence[Span]:
-        begin = len(name) + len('="')
-        moved = (
-            span._replace(start=span.start - begin, end=span.end - begin)
-            for span in self.redactor.spans(f'{name}="{text}"')
-        )
-        return [span for span in moved if span.start >= 0 and span.end <= len(text)]
 
     def _value(self, value: Any, name: str) -> Any:
         match value:
             case str():
-                return self._text(value, name)
+                return self.further(value, name)
             case Mapping():
                 return self._mapping(cast("Mapping[str, Any]", value), name)
             case list() | tuple():
@@ -180,8 +174,8 @@ class Redaction:
 
     def _mapping(self, value: Mapping[str, Any], name: str) -> dict[str, Any]:
         """Return *value* redacted; `{"name": ..., "value": ...}` counts as an assignment."""
-        by_name = {str(key).casefold(): each for key, each in reversed(list(value.items()))}
-        named, field = (_first_text(by_name, keys) or name for keys in (_NAMED, _FIELDS))
+        texts = {str(key).casefold(): each for key, each in reversed(list(value.items())) if isinstance(each, str)}
+        named, field = (next((texts[key] for key in keys if texts.get(key)), name) for keys in (_NAMED, _FIELDS))
         return {key: self._value(each, _name_of(str(key), each, named, field)) for key, each in value.items()}
 
     def _without_private(self, text: str) -> str:
@@ -213,10 +207,6 @@ class Redaction:
         return value
 
 
-def _first_text(by_name: Mapping[str, Any], keys: Sequence[str]) -> str:
-    return next((each for key in keys if isinstance(each := by_name.get(key), str)), "")
-
-
 def _name_of(key: str, value: Any, named: str, field: str) -> str:
     """Return the name by which *value* is judged, which may stand beside it."""
     if key.casefold() in _VALUES:
@@ -229,14 +219,12 @@ def _texts_of(kind: type) -> Sequence[str]:
     return tuple(each.name for each in fields(kind) if each.name not in _NAMES)
 
 
-@cache
-def _unmarked() -> Redactor:
-    return Redactor()
+_UNMARKED = Redactor()
 
 
 def masked(text: str) -> str:
     """Return *text* with placeholders without marks, as errors and logs show it."""
-    return Redaction(_unmarked()).masked(text)
+    return Redaction(_UNMARKED).masked(text)
 
 
 _TELLS = re.compile(r"(?:\b(?:is|are|was)\s+|[:=]\s+|^\W*)[\"'`]*\[secret:")

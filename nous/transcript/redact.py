@@ -71,11 +71,9 @@ def _without_values(text: str, redaction: Redaction) -> str:
 
 def _without_printed(text: str, command: str, redaction: Redaction) -> str:
     """Return *text* without a secret that its *command* prints, such as `printenv API_TOKEN`."""
-    begin = len(command) + 1
-    found = redaction.redactor.spans(f"{command}\n{text}") if command else ()
-    printed = [span for span in found if span.rule == _PRINTED and span.start >= begin]
-    moved = [span._replace(start=span.start - begin, end=span.end - begin) for span in printed]
-    return redaction.masked(text, moved) if moved else text
+    found = redaction.redactor.spans_behind(f"{command}\n", text) if command else ()
+    printed = [span for span in found if span.rule == _PRINTED]
+    return redaction.masked(text, printed) if printed else text
 
 
 def _mapped(entry: Entry, change: Callable[[str], str]) -> Entry:
