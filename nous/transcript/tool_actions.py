@@ -1,13 +1,13 @@
 """Classify tool calls by effect: file writes, file removals, commits, escalations."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from nous.text.language import patterns, words
 from nous.transcript.model import Entry, Kind, Transcript
-from nous.transcript.tool_summary import files_of_patch, paths_touched
+from nous.transcript.tool_summary import files_of_patch, paths_touched, text_under
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PATCH = "*** Begin Patch"  # first line of every `apply_patch` patch
@@ -43,7 +43,7 @@ def action_of(call: Entry) -> Action:
     given, paths = call.tool_input, call.paths
     if not given:
         return Action(call, call.tool or _opening(call.text), "", paths)
-    command, name = _command(given), call.tool or _opening(call.text)
+    command, name = text_under(given, ("command", "cmd")), call.tool or _opening(call.text)
     if command in _OF_EDITORS:
         return Action(call, command, "", paths or paths_touched(name, given))
     if not paths:
@@ -54,13 +54,6 @@ def action_of(call: Entry) -> Action:
 def actions_of(transcript: Transcript) -> dict[str, Action]:
     """Return the actions of all calls in *transcript*, in order, by entry id."""
     return {entry.id: action_of(entry) for entry in transcript if entry.kind is Kind.TOOL_CALL}
-
-
-def _command(given: Mapping[str, Any]) -> str:
-    command = given.get("command") or given.get("cmd")
-    if isinstance(command, list):
-        return " ".join(part for part in cast("list[object]", command) if isinstance(part, str))
-    return command if isinstance(command, str) else ""
 
 
 def _opening(text: str) -> str:

@@ -85,7 +85,7 @@ def extract_tool_summary(
         return ""
     shape = TABLE.get(name, _NO_SHAPE)
     given = tool_input or {}
-    if shape.needs and not _text(given, shape.values[shape.needs]):
+    if shape.needs and not text_under(given, shape.values[shape.needs]):
         return name
     files = (paths or paths_touched(name, given)) if shape.file or shape.patch else ()
     shown = ", ".join((*files, *_values(shape, given)) if shape.values else files)
@@ -94,13 +94,13 @@ def extract_tool_summary(
 
 def _values(shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
     for label, keys in shape.values.items():
-        if value := _text(given, keys):
+        if value := text_under(given, keys):
             shown = value.partition("\n")[0].rstrip("\r") if label in FIRST_LINE_ONLY else value
             quoted = first_graphemes(shown, LONGEST_VALUE).replace('"', '\\"')
             yield f'{label}="{quoted}"'
 
 
-def _text(given: Mapping[str, Any], keys: Keys) -> str:
+def text_under(given: Mapping[str, Any], keys: Keys) -> str:
     """Return the first non-empty value among *keys*; a command given as words is joined."""
     for key in keys:
         value = given.get(key)
