@@ -38,11 +38,8 @@ _TRUST = {
     Kind.USER: Trust.USER,
     Kind.DECISION: Trust.USER,
     Kind.SYSTEM: Trust.SYSTEM,
-    Kind.ASSISTANT: Trust.ASSISTANT,
-    Kind.THINKING: Trust.ASSISTANT,
-    Kind.SUMMARY: Trust.ASSISTANT,
-    Kind.SUB_AGENT: Trust.ASSISTANT,
-    Kind.TOOL_CALL: Trust.ASSISTANT,
+    Kind.TOOL_RESULT: Trust.TOOL,
+    Kind.ERROR: Trust.TOOL,
 }
 
 
@@ -72,8 +69,9 @@ class Entry(NamedTuple):
     is_meta: bool = False
 
     @property
-    def trust(self) -> "Trust":
-        return _TRUST.get(self.kind) or (Trust.WEB if self.tool in WEB_TOOLS else Trust.TOOL)
+    def trust(self) -> Trust:
+        trust = _TRUST.get(self.kind, Trust.ASSISTANT)
+        return Trust.WEB if trust is Trust.TOOL and self.tool in WEB_TOOLS else trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

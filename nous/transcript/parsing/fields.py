@@ -44,11 +44,8 @@ def templates(name: str) -> dict[str, tuple[Kind, str]]:
     return {kind: (Kind(whose), words) for kind, (whose, words) in found.items()}
 
 
-def filled(template: str, value: JsonObject) -> str:
-    """Fill in *template* with fields of *value*; `{a|b}` is the first that is not empty."""
-    return template.format_map(_Texts(value))
+class TemplateFields(dict[str, Any]):
+    """Fields that fill in a template; `{a|b}` is the first that is not empty."""
 
-
-class _Texts(dict[str, Any]):
     def __getitem__(self, names: str) -> str:
         return text_at(self, *names.split("|"))

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.fields import JsonObject, filled, text_at
+from nous.transcript.parsing.fields import JsonObject, TemplateFields, text_at
 from nous.transcript.parsing.user_text import (
     INJECTED,
     INTERRUPTED,
@@ -241,4 +241,4 @@ class SessionReading(RecordReading):
         if kind not in templates:
             return self.skip(kind)
         whose, words = templates[kind]
-        return self.text_or_skip(whose, filled(words, fields), place, f"empty {kind}")
+        return self.text_or_skip(whose, words.format_map(TemplateFields(fields)), place, f"empty {kind}")

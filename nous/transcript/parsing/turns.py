@@ -1,6 +1,6 @@
 """Convert draft entries to final ones: turn numbers, unique ids, merged answers, cut text."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,13 +16,13 @@ RESULT_LIMIT = 4_000
 TEXT_LIMIT = 1_000_000
 """Limit in characters kept of any other text."""
 
-EXTRAS = frozenset({"thinking", "meta", "sidechains"})
-"""Groups of entries that are left out, and counted, unless included by name."""
+EXTRAS = {"thinking": "thinking", "meta": "meta message", "sidechains": "sidechain"}
+"""Groups of entries that are left out unless included by name, and the reasons by which they are counted."""
 
 
 def extras(names: Collection[str]) -> frozenset[str]:
     """Return *names* as a set if `EXTRAS` contains all of them; raises BadInput otherwise."""
-    if unknown := set(names) - EXTRAS:
+    if unknown := set(names) - EXTRAS.keys():
         raise BadInput(f"{', '.join(sorted(unknown))} cannot be included; choose of {', '.join(sorted(EXTRAS))}")
     return frozenset(names)
 
@@ -52,9 +52,8 @@ class Finishing:
     def entries(self, drafts: Iterable[Draft], notes: ReadNotes) -> Iterator[Entry]:
         """Yield the entries that *drafts* complete; count left-out ones in *notes*."""
         for draft in drafts:
-            is_extra = draft.agent is not None or draft.is_meta or draft.kind is _THINKING
-            if is_extra and (extra := _extra(draft)) not in self.include:
-                notes.skip(_PASSED_OVER[extra])
+            if (extra := _extra(draft)) and extra not in self.include:
+                notes.skip(EXTRAS[extra])
                 continue
             if reason := _not_of_this_session(draft):
                 notes.skip(reason)
@@ -92,7 +91,7 @@ class Finishing:
             self.turn,
             draft.time,
             draft.tool,
-            draft.tool_input and _cut_input(draft.tool_input, self.result_limit),
+            draft.tool_input and _cut_value(draft.tool_input, self.result_limit),
             draft.call_id,
             draft.is_error,
             draft.line,
@@ -121,18 +120,10 @@ def _not_of_this_session(draft: Draft) -> str | None:
     return INJECTED
 
 
-_PASSED_OVER = {"thinking": "thinking", "meta": "meta message", "sidechains": "sidechain"}
-
-
 def _extra(draft: Draft) -> str:
-    return "sidechains" if draft.agent is not None else "meta" if draft.is_meta else "thinking"
-
-
-def _cut_input(given: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
-    for value in given.values():
-        if (isinstance(value, str) and len(value) > limit) or isinstance(value, dict | list):
-            return _cut_value(given, limit)
-    return given
+    if draft.agent is not None:
+        return "sidechains"
+    return "meta" if draft.is_meta else "thinking" if draft.kind is _THINKING else ""
 
 
 def _cut_value(value: Any, limit: int, depth: int = _DEEPEST) -> Any:

@@ -175,12 +175,10 @@ class _Session(SessionReading):
                     cwd=text_at(context, "cwd"),
                     git_branch=text_at(context, "branch"),
                 )
-            case "session.model_change":
-                self.notes.learn(model=text_at(data, "newModel"))
+            case "session.model_change" | "session.shutdown":
+                self.notes.learn(model=text_at(data, "newModel", "currentModel"))
             case "session.title_changed":
                 self.title = text_at(data, "title").strip() or self.title
-            case "session.shutdown":
-                self.notes.learn(model=text_at(data, "currentModel"))
             case _:
                 pass
         return self.from_template(_TEMPLATES, kind, data, place)
