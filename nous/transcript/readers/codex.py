@@ -25,7 +25,7 @@ _MOST = 0.4
 
 def _confidence(sample: Sample) -> float:
     if _is_head(sample.records[0]):
-        return 0.8
+        return 0.97
     wrapped = sample.share(_is_wrapped)
     if wrapped >= _MOST:
         return 0.5 + 0.45 * wrapped

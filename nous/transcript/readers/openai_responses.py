@@ -29,7 +29,7 @@ def _confidence(sample: Sample) -> float:
     share = sample.share(_is_item) + bodies
     if share < _MOST or not (bodies or any(map(_is_sure, sample.records))):
         return 0.0
-    return share * (0.7 if any(map(_is_codex, sample.records)) else 0.95)
+    return 0.95 * share
 
 
 def _is_item(value: JsonObject) -> bool:
@@ -58,11 +58,6 @@ def _is_body(record: JsonObject) -> bool:
     is_marked = any(map(_is_sure, items)) or bool(_OF_REQUESTS & record.keys())
     is_request = isinstance(record.get("input"), str) and "model" in record
     return is_request or record.get("object") == "response" or (is_marked and bool(items) and all(map(_is_item, items)))
-
-
-def _is_codex(record: JsonObject) -> bool:
-    """Return whether *record* is from old Codex: bare items after a line about the session."""
-    return "record_type" in record or ("instructions" in record and "timestamp" in record and "type" not in record)
 
 
 def _id_of(item: JsonObject) -> str:

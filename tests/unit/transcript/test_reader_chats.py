@@ -149,10 +149,10 @@ def test_what_others_wrote_is_left_alone(name: str, records: list[dict[str, Any]
     assert known_readers()[name].sniff(Sample("", tuple(records))) == 0
 
 
-def test_bare_items_of_old_codex_are_left_to_whoever_is_surer() -> None:
+def test_bare_items_after_the_head_of_old_codex_are_not_taken_for_responses() -> None:
     meta = {"id": "s", "timestamp": "2025-07-01T00:00:00Z", "instructions": None}
 
-    assert 0.5 < known_readers()["openai_responses"].sniff(Sample("", (meta, *ITEMS))) < 0.7
+    assert parse_transcript(orjson.dumps([meta, *ITEMS])).format == "codex"
 
 
 @pytest.mark.parametrize(
