@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.gemini import GeminiPartReading, others_in, parts_in, responses_in, texts_in
+from nous.transcript.parsing.gemini import GeminiPartReading, others_in, responses_in, texts_in
 from nous.transcript.parsing.sessions import digest_of
-from nous.transcript.parsing.values import as_object, as_shown, parse_time
+from nous.transcript.parsing.values import as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MESSAGES = frozenset({"user", "assistant", "tool_result"})
@@ -50,7 +50,8 @@ class _Session(GeminiPartReading):
             return self.skip(kind)
         if not self.is_introduced:
             self.introduce(value)
-        return () if self.is_repeated(_mark(own, kind, value.get("message"))) else self._spoken(kind, value, place)
+        mark = digest_of(own, kind, as_shown(value.get("message")))
+        return () if self.is_repeated(mark) else self._spoken(kind, value, place)
 
     def _spoken(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         match kind:
@@ -126,12 +127,3 @@ class _Session(GeminiPartReading):
 
 
 READER = FormatReader("qwen", _confidence, _Session)
-
-
-def _mark(own: str, kind: str, message: object) -> str:
-    """Return a digest that identifies a message by its uuid, its words and its calls."""
-    says = [own, kind]
-    for part in parts_in(as_object(message).get("parts")):
-        about = object_at(part, "functionCall") or object_at(part, "functionResponse")
-        says += (*part, text_at(part, "text"), text_at(about, "id"), text_at(about, "name"))
-    return digest_of(*says)
