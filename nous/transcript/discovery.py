@@ -72,19 +72,18 @@ _OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})
 _OF_A_TREE = frozenset({"session", "message"})
 """Folders of OpenCode's storage: files in the first are sessions, files in the second are parts of them."""
 
-LeftOut = Callable[[Collection[str]], Collection[str]]
-"""Returns which names in one folder to skip."""
 
-Unreadable = Callable[[Path, str], object]
-"""Callback for a folder that could not be read, with the reason."""
-
-
-def below(folder: Path, unreadable: Unreadable, *, left_out: LeftOut = lambda _: ()) -> Iterator[Path]:
+def below(
+    folder: Path,
+    unreadable: Callable[[Path, str], object],
+    *,
+    left_out: Callable[[Collection[str]], Collection[str]] = lambda _: (),
+) -> Iterator[Path]:
     """Yield the files in *folder*, in the order of their names, then those in its subfolders.
 
     Opens nothing and yields no pipes. Skips hidden names (unless *folder* itself is hidden), folders of programs such
     as `node_modules`, and the names that *left_out* returns. Follows links to files but not to folders, so there are no
-    cycles. Calls *unreadable* for each folder that cannot be read.
+    cycles. Calls *unreadable* for each folder that cannot be read, with the reason.
     """
 
     def complain(error: OSError) -> None:
