@@ -55,9 +55,9 @@ class Sample:
     text: str
     records: tuple[dict[str, Any], ...]
 
-    def share(self, is_one: Callable[[Mapping[str, Any]], object]) -> float:
-        """Return the share of the records that *is_one* accepts; there must be some."""
-        return sum(1 for record in self.records if is_one(record)) / len(self.records)
+    def share(self, likeness: Callable[[Mapping[str, Any]], float]) -> float:
+        """Return the mean *likeness* of the records, or the share that is alike; there must be some."""
+        return sum(map(likeness, self.records)) / len(self.records)
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time, parsed
-from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace
 
 _UNTITLED = ("New session - ", "Child session - ")
 _ABORTED = "MessageAbortedError"
@@ -24,10 +24,6 @@ _ROLES = frozenset({"user", "assistant"})
 _REFUSED = "The user rejected permission to use this specific tool call"
 _FEEDBACK = "with the following feedback:"
 _ENDED = frozenset({"completed", "success", "error"})
-
-
-def _confidence(sample: Sample) -> float:
-    return sum(map(_likeness, sample.records)) / len(sample.records)
 
 
 def _likeness(record: JsonObject) -> float:
@@ -209,4 +205,4 @@ def _objects_in(folder: Path) -> list[JsonObject]:
     return [as_object(parsed(path.read_bytes())) for path in sorted(folder.glob("*.json"))]
 
 
-READER = FormatReader("opencode", _confidence, _Session, _gathered)
+READER = FormatReader("opencode", lambda sample: sample.share(_likeness), _Session, _gathered)

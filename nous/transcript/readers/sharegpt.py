@@ -12,7 +12,7 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, own_name, reports_failure
 from nous.transcript.parsing.fields import JsonObject, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text, parsed
-from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace
 
 _SPEAKERS = {
     "user": ("human", "user"),
@@ -27,11 +27,7 @@ _LISTS = ("conversations", "conversation", "messages")
 _BESIDE = ("tools", "chosen", "rejected")
 
 
-def _confidence(sample: Sample) -> float:
-    return sum(map(_sureness, sample.records)) / len(sample.records)
-
-
-def _sureness(record: JsonObject) -> float:
+def _likeness(record: JsonObject) -> float:
     held = _held(record)
     if held is None:
         return 0.85 if "value" in record and _role(record) else 0.0
@@ -111,4 +107,4 @@ def _content(said: str) -> str:
     return as_shown(found["content"]) if is_wrapped else said
 
 
-READER = FormatReader("sharegpt", _confidence, _Shared)
+READER = FormatReader("sharegpt", lambda sample: sample.share(_likeness), _Shared)
