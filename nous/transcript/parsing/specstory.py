@@ -214,11 +214,8 @@ class _Shown:
 
 
 def _unfenced(lines: list[str]) -> str:
-    begin, end = 0, len(lines)
-    while begin < end and not lines[begin].strip():
-        begin += 1
-    first, last = (fence_in(lines[place]) if begin < end else None for place in (begin, -1))
+    lines = "\n".join(lines).strip("\n").split("\n")
+    first, last = fence_in(lines[0]), fence_in(lines[-1])
     if first:
-        begin += 1
-        end -= 1 if last and begin < end and last.closes(first.run) else 0
-    return "\n".join(lines[begin:end]).strip("\n")
+        lines = lines[1:-1] if last and last.closes(first.run) and len(lines) > 1 else lines[1:]
+    return "\n".join(lines).strip("\n")
