@@ -12,11 +12,10 @@ from nous.bus.redis.erasure import RedisTombstones
 from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, UnavailableEmbedder
-from nous.embedding.http import RemoteEmbedder
 from nous.excerpt import Windows
 from nous.knowledge.verdict import Adjudicator
 from nous.llm.base import Model
-from nous.llm.http_embeddings import HttpEmbeddings
+from nous.llm.http_embeddings import RemoteEmbedder
 from nous.llm.http_model import HttpModel, split
 from nous.llm.middleware import CircuitBreaker, ResponseCache, TokenBudget
 from nous.llm.provider import Endpoint
@@ -114,10 +113,9 @@ def remote_embedder(settings: Settings) -> Embedder:
     """Return the embedder set as `provider:model`; with unsuitable settings it raises on use."""
     try:
         endpoint = _endpoint(settings.embedder, settings.embed, table="embed")
-        server = HttpEmbeddings(endpoint, clock=partial(datetime.now, UTC))
+        return RemoteEmbedder(endpoint, clock=partial(datetime.now, UTC), dimensions=settings.embed.dimensions)
     except Misconfigured as problem:
         return UnavailableEmbedder(problem)
-    return RemoteEmbedder(server, dimensions=settings.embed.dimensions)
 
 
 def _endpoint(name: str, chosen: LlmSettings | EmbedSettings, **more: Any) -> Endpoint:

@@ -2,7 +2,7 @@
 
 A status, as in "500", answers with an error in the provider's form, and with a header in "429 retry-after 1". `spoilt`
 has the other faults of a whole exchange, `spoilt_text` those of the answer's text, `spoilt_vectors` those of vectors.
-"huge" is 5 MiB of text, or 33 MiB of vectors, and "floats" are vectors as numbers, whatever was asked for.
+"huge" is 5 MiB of text, or 33 MiB of vectors.
 """
 
 import gzip

@@ -61,7 +61,7 @@ class Request:
     @property
     def has_schema(self) -> bool:
         """Whether it asks for an answer of a certain form, which not every server knows."""
-        return any(name in self.body for name in ("response_format", "tools", "encoding_format"))
+        return any(name in self.body for name in ("response_format", "tools"))
 
 
 def canned(_: Request) -> str:

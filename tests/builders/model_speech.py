@@ -1,7 +1,5 @@
 """Answers in the protocols of OpenAI and Anthropic, from the bodies of requests."""
 
-import base64
-import struct
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
@@ -65,20 +63,12 @@ def _block(body: dict[str, Any], said: Said) -> dict[str, Any]:
 
 
 def vectors(body: dict[str, Any], fault: str | None, vector: Callable[[str], Sequence[float]]) -> bytes:
-    """The body of the answer to a request of vectors, as numbers or in base64 as it was asked, spoilt by *fault*."""
-    form = None if fault == "floats" else body.get("encoding_format")
+    """The body of the answer to a request of vectors, spoilt by *fault*."""
     rows = spoilt_vectors(fault, [list(vector(text)) for text in _texts(body)])
-    data = [{"object": "embedding", "index": index, "embedding": _encoded(row, form)} for index, row in rows]
+    data = [{"object": "embedding", "index": index, "embedding": row} for index, row in rows]
     usage = {"prompt_tokens": READ, "total_tokens": READ}
     said = orjson.dumps({"object": "list", "model": body["model"], "data": data, "usage": usage})
     return said.rjust(HUGE_VECTORS) if fault == "huge" else said
-
-
-def _encoded(numbers: Any, form: str | None) -> Any:
-    """*numbers* in *form*; what is none is left as it is."""
-    if form != "base64" or isinstance(numbers, str):
-        return numbers
-    return base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
 
 
 def _texts(body: dict[str, Any]) -> list[str]:

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from nous.domain.errors import Misconfigured
 from nous.embedding.base import CachedEmbedder, Embedder
 from nous.embedding.hashing import HashingEmbedder
-from nous.embedding.http import RemoteEmbedder
 from nous.embedding.minilm import MiniLM
-from nous.llm.http_embeddings import HttpEmbeddings
+from nous.llm.http_embeddings import RemoteEmbedder
 
 Build = Callable[[ExitStack], Embedder]
 
@@ -53,7 +52,7 @@ def over_http(until: ExitStack, *, outage: str | None = None) -> Embedder:
     """One behind a server that makes vectors as `Hashed` does."""
     server = until.enter_context(ModelServer(vector=lambda text: HashingEmbedder().embed([text])[0].tolist()))
     server.outage = outage
-    return RemoteEmbedder(HttpEmbeddings(endpoint_at(server), clock=lambda: NOW))
+    return RemoteEmbedder(endpoint_at(server), clock=lambda: NOW)
 
 
 BUILDS: dict[str, Build] = {
@@ -62,7 +61,6 @@ BUILDS: dict[str, Build] = {
     "remembered hashed": lambda _: CachedEmbedder(HashingEmbedder()),
     "remote": over_http,
     "remote, in another order": lambda until: over_http(until, outage="shuffled"),
-    "remote, without base64": lambda until: over_http(until, outage="no schema"),
 }
 
 
