@@ -43,7 +43,6 @@ class FactIndex:
         self._facts = ChainMap[UUID, KnownFact]({}, *(base._facts.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_form = ChainMap[str, UUID]({}, *(base._by_form.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_subject: dict[str, dict[UUID, None]] = {}
-        self._prefetched: dict[tuple[bytes, float], Near] = {}
         self._waiting = ChainMap[UUID, None]({}, *(base._waiting.maps if base else ()))  # noqa: SLF001  (same class)
         self._carried: list[Confirmed] = list(base._carried) if base else []  # noqa: SLF001  (same class)
         self._has_strays = base._has_strays if base else False  # noqa: SLF001  (same class)
@@ -169,38 +168,16 @@ class FactIndex:
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
         """Return the nearest current facts within *floor*, at most `MOST_NEAR`."""
-        [found] = self._near([vector], floor)
         return [
             Neighbour(fact_id=fact_id, statement=self[fact_id].statement, similarity=similarity)
-            for fact_id, similarity in found
+            for fact_id, similarity in self._near(vector.astype("float32", copy=False), floor)
         ]
 
-    def prefetch_neighbors(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> None:
-        """Search the base for neighbors of all *vectors* in one batch.
-
-        One by one takes three times as long. Facts that this fork learns later are still found.
-        """
-        if self._base and vectors:
-            found = self._base._near(vectors, floor)  # noqa: SLF001  (same class)
-            self._prefetched |= {(vector.tobytes(), floor): near for vector, near in zip(vectors, found, strict=True)}
-
-    def _near(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> list[Near]:
-        import numpy as np  # noqa: PLC0415 (only vectors need it)
-
-        rows = np.stack(vectors).astype(np.float32, copy=False)
-        here = self._vectors.near(rows, floor)
-        before = [self._near_in_base(vector, floor) for vector in vectors]
-        return [self._current_of(*found) for found in zip(here, before, strict=True)]
-
-    def _near_in_base(self, vector: "NDArray[np.float32]", floor: float) -> Near:
-        if self._base is None:
-            return []
-        prefetched = self._prefetched.get((vector.tobytes(), floor))
-        return self._base._near([vector], floor)[0] if prefetched is None else prefetched  # noqa: SLF001  (same class)
-
-    def _current_of(self, *proposed: Iterable[tuple[UUID, float]]) -> Near:
+    def _near(self, vector: "NDArray[np.float32]", floor: float) -> Near:
+        """Return the nearest facts, here and in the base, whose own ones may be superseded since."""
         found: dict[UUID, float] = {}
-        for proposals in proposed:
+        before = self._base._near(vector, floor) if self._base else ()  # noqa: SLF001  (same class)
+        for proposals in (self._vectors.near(vector, floor), before):
             current = (each for each in proposals if (known := self.get(each[0])) and known.is_current)
             found |= islice(current, MOST_NEAR)
         return sorted(found.items(), key=lambda near: -near[1])[:MOST_NEAR]

@@ -73,13 +73,10 @@ def learn(
     knowledge's dimension, or not of length 1.
     """
     known = knowledge.fork()
-    forms = [exact_form(candidate.text) for candidate in candidates]
-    context = replace(learn_context, stated_forms=frozenset(forms))
-    given = [(form, vector) for form, vector in zip(forms, vectors, strict=True) if vector is not None]
-    for _, vector in given:
-        checked(vector[None], rows=1, dim=knowledge.dim)
-    compared = [vector for form, vector in given if not known.revisions(form)]
-    known.prefetch_neighbors(compared, floor(learn_context.policy))
+    context = replace(learn_context, stated_forms=frozenset(exact_form(candidate.text) for candidate in candidates))
+    for vector in vectors:
+        if vector is not None:
+            checked(vector[None], rows=1, dim=knowledge.dim)
     decisions: list[FactDecision] = []
     uncertain: list[UncertainFact] = []
     taught: dict[UUID, NDArray[np.float32]] = {}
@@ -222,7 +219,6 @@ def embed_late(
     dimension, or not of length 1.
     """
     known = knowledge.fork()
-    known.prefetch_neighbors([vector for _, vector in embedded], floor(policy))
     decisions: list[FactDecision] = []
     kept: dict[UUID, NDArray[np.float32]] = {}
     for waiting, vector in embedded:

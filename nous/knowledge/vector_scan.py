@@ -1,6 +1,6 @@
 """Exact nearest-neighbor search over the fact vectors of a scope, in memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -32,20 +32,14 @@ class ExactScanIndex:
         self._blocks[-1][row] = vector
         self._ids.append(fact_id)
 
-    def near(self, vectors: "NDArray[np.float32]", floor: float) -> Sequence[Iterator[tuple[UUID, float]]]:
-        """Return, for each of *vectors*, the facts with a cosine of at least *floor*, nearest first."""
-        found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
-        for number, block in enumerate(self._blocks):
-            first = number * ROWS
-            cosines = block[: len(self._ids) - first] @ vectors.T
-            rows, asked = np.nonzero(cosines >= floor)
-            found.append((rows + first, asked, cosines[rows, asked]))
-        rows, asked, cosines = map(np.concatenate, zip(*found, strict=True))
-        return [self._nearest(rows[asked == each], cosines[asked == each]) for each in range(len(vectors))]
-
-    def _nearest(self, rows: "NDArray[np.int64]", cosines: "NDArray[np.float32]") -> Iterator[tuple[UUID, float]]:
-        order = np.argsort(-cosines, kind="stable")
-        return zip(map(self._ids.__getitem__, rows[order].tolist()), cosines[order].tolist(), strict=True)
+    def near(self, vector: "NDArray[np.float32]", floor: float) -> Iterator[tuple[UUID, float]]:
+        """Yield the facts with a cosine of at least *floor* to *vector*, nearest first."""
+        last = len(self._ids) % ROWS or ROWS
+        blocks = [*self._blocks[:-1], *(block[:last] for block in self._blocks[-1:])]
+        cosines = np.concatenate([np.empty(0, np.float32), *(block @ vector for block in blocks)])
+        rows = np.flatnonzero(cosines >= floor)
+        nearest = rows[np.argsort(-cosines[rows], kind="stable")]
+        return zip(map(self._ids.__getitem__, nearest.tolist()), cosines[nearest].tolist(), strict=True)
 
 
 def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[np.float32]":

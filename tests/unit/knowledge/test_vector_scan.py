@@ -22,19 +22,16 @@ def filled(vectors: Vector) -> ExactScanIndex:
     return found
 
 
-def near(index: ExactScanIndex, asked: Vector, floor: float) -> list[list[tuple[UUID, float]]]:
-    return [list(found) for found in index.near(asked, floor)]
-
-
 def test_neighbours_come_nearest_first_across_blocks() -> None:
     angles = np.linspace(0, np.pi, ROWS + 10)
     index = filled(np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32))
 
-    [found, none] = near(index, np.array([[-1, 0], [0, -1]], dtype=np.float32), 0.99999)
+    found = list(index.near(np.array([-1, 0], dtype=np.float32), 0.99999))
 
     assert [fact_id for fact_id, _ in found] == [name(number) for number in range(ROWS + 10)][::-1][: len(found)]
     assert all(cosine >= 0.99999 for _, cosine in found)
-    assert none == []
+    assert list(index.near(np.array([0, -1], dtype=np.float32), 0.99999)) == []
+    assert list(filled(np.empty((0, 2), np.float32)).near(np.array([0, -1], dtype=np.float32), 0)) == []
 
 
 @pytest.mark.parametrize("vector", [[0.0, 0.0], [1.0, 1.0], [1.0], [float("nan"), 0.0]])

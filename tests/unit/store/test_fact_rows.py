@@ -223,7 +223,6 @@ def test_a_branch_finds_what_it_has_learned_itself_too(store: WholeStore) -> Non
 
     with FactCache().current(store, HOME, Named()) as knowledge:
         branch, row = knowledge.fork(), learned("rum")
-        branch.prefetch_neighbors([TEA], 0.5)
         branch.extend([row], {row.fact.id: RUM})
 
         assert [near.statement.text for near in branch.near(TEA, 0.5)] == ["tea", "rum"]
