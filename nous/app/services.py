@@ -23,7 +23,6 @@ from nous.services.erasure import Eraser, Stores
 from nous.services.folder_watch import FolderWatcher, Progress, PublishFile, Told, WatchRules
 from nous.services.publisher import Producer, Published
 from nous.services.redaction import StoredRedactor
-from nous.services.scope_move import ScopeWriter
 from nous.services.session_intake import SessionMetadata
 from nous.store.redis.erasure import RedisErasure
 from nous.store.redis.transcripts import RedisFolderState, WatchedFolder
@@ -46,12 +45,6 @@ def eraser(container: Container) -> Eraser:
         container.bus.publish(unembedded(FactsUnembedded, scope, state=state, at=container.clock()))
 
     return Eraser(erasable_stores(container), clock=container.clock, on_rewritten=embed_late)
-
-
-def scope_writer(container: Container) -> ScopeWriter:
-    return ScopeWriter(
-        bus=container.bus, memory=container.memory, tombstones=container.tombstones, clock=container.clock
-    )
 
 
 def stored_redactor(container: Container) -> StoredRedactor:

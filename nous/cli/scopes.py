@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from nous.app.services import eraser, scope_writer
+from nous.app.services import eraser
+from nous.bus.base import Conflict, Priority
 from nous.bus.erasure import session_name
 from nous.cli.framework import App, CommandEntry, Frame, dry_run_option, json_option, yes_option
 from nous.cli.lookup import ALL, current_count
@@ -15,7 +16,7 @@ from nous.domain.errors import BadInput, NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope
 from nous.services.erasure import EraseScope
-from nous.services.scope_move import content_for
+from nous.services.scope_move import content_for, storing
 from nous.services.workspace import NotesFolder, working_directory, workspace_of
 from nous.store.base import NO_VECTORS
 
@@ -66,9 +67,9 @@ def _here(app: App) -> str:
 def move(app: App, source: str, target: str, *, dry_run: bool, yes: bool) -> None:
     """Move the episodes and facts of the scope FROM into the scope TO, and erase FROM.
 
-    Ids of episodes and facts change, since they belong to a scope. Left out are earlier editions of episodes, summaries
-    of sessions that go on, and the inputs from which a model could regenerate an episode. If this breaks off, run it
-    again: nothing is stored twice.
+    TO must not have facts yet. Ids of episodes and facts change, since they belong to a scope. Left out are earlier
+    editions of episodes, summaries of sessions that go on, and the inputs from which a model could regenerate an
+    episode. If this breaks off, run it again.
     """
     old, new = Scope.parse(source), Scope.parse(target)
     if old == new:
@@ -77,6 +78,7 @@ def move(app: App, source: str, target: str, *, dry_run: bool, yes: bool) -> Non
     content = content_for(container.memory, old, new)
     if not content.episodes and not content.rows:
         raise NotFound(f"there is nothing in {old}; `nous scopes` lists all scopes")
+    effects = storing(content, container.memory, at=container.clock())
     facts = sum(isinstance(row, Learned) for row in content.rows)
     what = f"{counted(len(content.episodes), 'episode')} and {counted(facts, 'fact')} from {old} to {new}"
     if dry_run:
@@ -84,10 +86,11 @@ def move(app: App, source: str, target: str, *, dry_run: bool, yes: bool) -> Non
         return
     if not yes:
         make_sure(f"Move {what}, and erase {old}?", otherwise="nothing was moved")
-    writer, earlier = scope_writer(container), None
-    while content != earlier:  # workers may have committed something meanwhile
-        writer.add(content)
-        earlier, content = content, content_for(container.memory, old, new)
+    while effects.writes:
+        if isinstance(container.bus.apply(effects, priority=Priority.BULK), Conflict):
+            raise BadInput(f"something of {old} was forgotten in {new}, or {new} has just changed: {old} stays")
+        content = content_for(container.memory, old, new)  # workers may have committed something meanwhile
+        effects = storing(content, container.memory, at=container.clock())
     eraser(container).erase(EraseScope(scope=old))
     for session in content.sessions:  # they were moved, not forgotten: one may come back
         container.tombstones.lift(old, session_name(old, session))

@@ -3,7 +3,6 @@
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,7 +17,7 @@ from builders.town import HERE, OTHER, SECRET, Town, running, told
 from builders.waiting import wait_until
 
 from nous.app.container import Container
-from nous.app.services import erasable_stores, eraser, scope_writer
+from nous.app.services import erasable_stores, eraser
 from nous.bus.base import Priority
 from nous.bus.erasure import WasForgotten, session_name
 from nous.bus.redis.erasure import RedisBusErasure
@@ -29,7 +28,7 @@ from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import NotFound
 from nous.domain.events import EpisodeSummarized
-from nous.domain.fact import Row, bare
+from nous.domain.fact import Row
 from nous.domain.scope import Scope
 from nous.knowledge.decision import FactDecision
 from nous.redis_server import embedded
@@ -162,37 +161,6 @@ def test_what_is_told_by_hand_does_not_come_after_its_session_was_forgotten(cont
         teach(late(container, act), "there", PORT)
 
     assert rows(container) == ()
-
-
-def test_what_is_moved_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
-    teach(container, "there", PORT)
-    brought = [*map(bare, rows(container))]
-    container.client.flushall()
-    act = remember(container, "there")
-
-    scope_writer(late(container, act)).add_rows(HOME, brought)
-
-    assert rows(container) == ()
-
-
-def test_a_moved_episode_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
-    known = episode("there")
-    teach(container, "there", PORT)
-
-    assert not scope_writer(late(container, EraseSession(scope=HOME, name="there"))).keep(known)
-
-    assert container.context.episodes.get(HOME, known.id) is None
-
-
-def test_a_moved_episode_comes_without_a_fact_that_was_forgotten_meanwhile(container: Container) -> None:
-    [fact_decision] = teach(container, "there", PORT)
-    known = replace(episode("other"), candidate_facts=(PORT, TEA))
-
-    assert scope_writer(late(container, EraseFact(scope=HOME, id=fact_decision.fact.id))).keep(known)
-
-    kept = container.context.episodes.get(HOME, known.id)
-    assert kept
-    assert kept.candidate_facts == (TEA,)
 
 
 @pytest.mark.parametrize("what", ["session", "fact"])

@@ -19,7 +19,6 @@ from nous.knowledge.open_pairs import open_pairs
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, unsettling
 from nous.knowledge.verdict import Policy
-from nous.services.scope_move import missing_rows
 
 SHEET, PORT, TEA = "Billing runs on 9017, says the sheet", "The service listens on port 9017", "Tim drinks tea"
 
@@ -168,31 +167,6 @@ def test_what_was_taken_back_stays_so_when_something_is_forgotten_and_is_not_for
     left = without_fact(made.rows, made.id(PORT))
     assert snapshot(fold([row for row, _ in left.rows])) == {SHEET: ({"s1"}, 1), TEA: ({"s2"}, 1)}
     assert len(wordings(made.rows, {made.id(PORT)})) == 1
-
-
-def test_a_move_settles_what_was_settled_and_adds_nothing_again() -> None:
-    made = log(PORT, SHEET, TEA, "Ann drinks rum")
-    made.settle(merging, SHEET, PORT)
-    made.settle(unsettling, SHEET, PORT)
-    made.settle(keeping_apart, SHEET, PORT)
-    made.settle(merging, "Ann", TEA)
-
-    found = missing_rows(made.rows, [], forgotten=(), gone=())
-
-    assert snapshot(fold(found)) == snapshot(made.knowledge)
-    assert open_pairs(fold(found)) == []
-    assert missing_rows(made.rows, found, forgotten=(), gone=()) == ()
-
-
-def test_what_is_settled_here_stays_so_when_a_log_is_moved_here_that_says_otherwise() -> None:
-    here, there = log(), log()
-    here.settle(keeping_apart, SHEET, PORT)
-    there.settle(merging, SHEET, PORT)
-
-    for one, other in ((here, there), (there, here)):
-        rows = [*one.rows, *missing_rows(other.rows, one.rows, forgotten=(), gone=())]
-        assert snapshot(fold(rows)) == snapshot(one.knowledge)
-        assert missing_rows(other.rows, rows, forgotten=(), gone=()) == ()
 
 
 def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged() -> None:
