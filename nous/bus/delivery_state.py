@@ -145,39 +145,23 @@ class AttemptOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptFailure:
-    """One failed attempt; *times* counts consecutive ones. The bus that stores it sets *at*."""
+    """One failed attempt. The bus that stores it sets *at*."""
 
     fate: AttemptOutcome
     attempt: int
     text: str = ""
     place: str = ""
     at: datetime | None = None
-    times: int = 1
 
     def encode(self) -> str:
         """Encode as one line of JSON; the bus stores the time before it."""
         values = {"fate": self.fate, "attempt": self.attempt, "text": self.text, "place": self.place}
         return orjson.dumps({name: value for name, value in values.items() if value}).decode()
 
-    @property
-    def kind(self) -> tuple[str, str, str]:
-        return self.fate, self.text, self.place
-
 
 def history_of(lines: str) -> tuple[AttemptFailure, ...]:
     """Parse stored failures, oldest first; skip lines that this release cannot read."""
     return tuple(found for line in lines.splitlines() if (found := _read(line)))
-
-
-def gathered(history: tuple[AttemptFailure, ...]) -> tuple[AttemptFailure, ...]:
-    """Merge consecutive failures of the same kind into one, with the data of the last."""
-    found: list[AttemptFailure] = []
-    for attempt_failure in history:
-        if found and found[-1].kind == attempt_failure.kind:
-            found[-1] = replace(attempt_failure, times=found[-1].times + 1)
-        else:
-            found.append(attempt_failure)
-    return tuple(found)
 
 
 def _read(line: str) -> AttemptFailure | None:

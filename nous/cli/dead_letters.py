@@ -1,6 +1,5 @@
 """`nous dead-letters`: list, show, redrive and drop dead letters."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -10,9 +9,7 @@ import click
 
 from nous.app.container import Container
 from nous.bus.accounting import DeadLetter
-from nous.bus.base import DeadLetterKind
 from nous.bus.dead_letter import accepted_at
-from nous.bus.delivery_state import gathered
 from nous.cli.framework import BAD_INPUT, LARGEST_LIMIT, App, json_option, yes_option
 from nous.cli.output import counted, make_sure, note, render, say, second, table
 from nous.domain.errors import BadInput, NotFound
@@ -26,31 +23,15 @@ _JSON_KEYS = {"letter_kind": "grave", "priority": "lane"}
 """JSON keys stay as scripts have read them since the start."""
 
 
-def _matching(container: Container, *, reason: str | None, is_dead: bool | None) -> list[DeadLetter]:
-    return [
-        letter
-        for letter in container.dead_letters.letters()
-        if (reason or "").casefold() in letter.reason.casefold()
-        and is_dead in {None, letter.letter_kind is DeadLetterKind.DEAD}
-    ]
-
-
-def _selected(container: Container, ids: Sequence[str], *, everything: bool, **filters: Any) -> list[DeadLetter]:
-    has_filter = any(each is not None for each in filters.values())
-    if [bool(ids), has_filter, everything].count(True) != 1:
-        raise BadInput("give ids, or select letters (--reason, --dead, --parked), or say --all")
-    return [container.dead_letters.find(each) for each in ids] if ids else _matching(container, **filters)
-
-
-def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    reason = click.option("--reason", metavar="TEXT", help="Only those whose reason contains TEXT.")
-    kind = click.option("--dead/--parked", "is_dead", default=None, help="Only failed events, or only unknown ones.")
-    return kind(reason(command))
+def _selected(container: Container, ids: Sequence[str], *, everything: bool) -> Sequence[DeadLetter]:
+    if everything == bool(ids):
+        raise BadInput("give ids, or say --all")
+    return [container.dead_letters.find(each) for each in ids] if ids else container.dead_letters.letters()
 
 
 def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
     everything = click.option("--all", "everything", is_flag=True, help="All dead letters.")
-    return click.argument("ids", nargs=-1, metavar="[ID...]")(_filters(everything(command)))
+    return click.argument("ids", nargs=-1, metavar="[ID...]")(everything(command))
 
 
 @click.group()
@@ -63,15 +44,14 @@ def dead() -> None:
 
 
 @dead.command("list")
-@_filters
 @click.option("--limit", type=click.IntRange(1, LARGEST_LIMIT), metavar="N", help=f"Show at most N. Default: {_MOST}.")
 @json_option
 @click.pass_obj
-def list_(app: App, *, limit: int | None, as_json: bool, **filters: Any) -> None:
+def list_(app: App, *, limit: int | None, as_json: bool) -> None:
     """List dead letters, oldest first. JSON holds all of them unless there is a limit."""
-    letters = _matching(app.container, **filters)
+    letters = app.container.dead_letters.letters()
     found = (_as_json(letter) for letter in letters[:limit])
-    render(found, _listed(letters, most=limit or _MOST), as_json=as_json, empty="no dead letter matches")
+    render(found, _listed(letters, most=limit or _MOST), as_json=as_json, empty="there is no dead letter")
 
 
 def _listed(letters: Sequence[DeadLetter], *, most: int) -> Iterator[str]:
@@ -117,9 +97,7 @@ def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
     }
     yield from (f"{name:<10} {one_line(value)}" for name, value in fields.items())
     if letter.history:
-        rows = [asdict(each) for each in gathered(letter.history)]
-        for row in rows:
-            row["attempt"] = f"{row['attempt']}, {row['times']} times" if row["times"] > 1 else row["attempt"]
+        rows = map(asdict, letter.history)
         columns = {"at": "when", "attempt": "attempt", "fate": "what", "place": "where", "text": "why"}
         yield f"\nwhat went wrong:\n{table(rows, columns)}"
     if letter.traceback:
@@ -145,14 +123,13 @@ def origin(raw: bytes | int, kind: str, *, at: datetime) -> dict[str, str]:
 @dead.command()
 @_selection
 @click.pass_obj
-def redrive(app: App, ids: Sequence[str], *, everything: bool, **filters: Any) -> None:
+def redrive(app: App, ids: Sequence[str], *, everything: bool) -> None:
     """Retry events under the same identity. Workers pick them up at their next sweep.
 
-    Earlier errors stay in the history, but no longer count. Give the ids of dead letters, or select them with the
-    options, as `nous dead-letters list` does.
+    Earlier errors stay in the history, but no longer count.
     """
     container, done = app.container, 0
-    letters = _selected(container, ids, everything=everything, **filters)
+    letters = _selected(container, ids, everything=everything)
     for letter in letters:
         try:
             is_done = container.dead_letters.redrive(letter, container.subscription(letter.group))
@@ -170,25 +147,18 @@ def redrive(app: App, ids: Sequence[str], *, everything: bool, **filters: Any) -
 @_selection
 @yes_option
 @click.pass_obj
-def drop(app: App, ids: Sequence[str], *, everything: bool, yes: bool, **filters: Any) -> None:
+def drop(app: App, ids: Sequence[str], *, everything: bool, yes: bool) -> None:
     """Delete dead letters for good. Their events still count as dead or parked."""
-    letters = _selected(app.container, ids, everything=everything, **filters)
+    letters = _selected(app.container, ids, everything=everything)
     if letters and not yes:
-        _make_sure(letters)
+        say("\n".join(_listed(letters, most=_MOST)), err=True)
+        what = f"{counted(len(letters), 'dead letter')} for good? No event of them can be retried then"
+        make_sure(f"Drop {what}, even if its session is published again.", otherwise="nothing was dropped")
     for letter in letters:
         gone = "is dropped" if app.container.dead_letters.drop(letter) else "was gone"
         say(f"{_named(letter)} {gone}: {letter.reason}")
     if not letters:
-        say("nothing is dropped: no dead letter matches")
-
-
-def _make_sure(letters: Sequence[DeadLetter]) -> None:
-    counts = Counter(letter.letter_kind for letter in letters)
-    what = " and ".join(counted(counts[kind], f"{kind} letter") for kind in DeadLetterKind if counts[kind])
-    events = "its event is" if len(letters) == 1 else f"their {len(letters):,} events are"
-    say("\n".join(_listed(letters, most=_MOST)), err=True)
-    say("\nWithout its dead letter an event can never be redriven, also if its session is published again.", err=True)
-    make_sure(f"Drop {what} for good, so that {events} never tried again?", otherwise="nothing was dropped")
+        say("there is no dead letter")
 
 
 def _named(letter: DeadLetter) -> str:
