@@ -9,7 +9,7 @@ import click
 from nous.app.container import Container
 from nous.app.services import embed_missing, eraser, stored_redactor
 from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, yes_option
-from nous.cli.lookup import elsewhere, knowledge_of, one_of, sessions_of
+from nous.cli.lookup import elsewhere, knowledge_of, one_of
 from nous.cli.output import counted, fitted, make_sure, note, render, say, table
 from nous.domain.episode import episode_id
 from nous.domain.errors import NotFound
@@ -19,7 +19,7 @@ from nous.services.erasure import EraseFact, EraseScope, EraseSession, ErasureRe
 from nous.services.redaction import RedactionReceipt
 from nous.store.base import NO_VECTORS
 
-_MOST = 5  # sessions and facts that are listed; further ones are only counted
+_MOST = 5  # episodes and facts that are listed; further ones are only counted
 
 
 @click.command()
@@ -79,14 +79,13 @@ def _rehearsed(act: ErasureRequest, container: Container) -> ErasureReceipt:
 
 
 def _going(act: ErasureRequest, container: Container) -> Iterator[str]:
-    sessions: Sequence[str] = [act.name] if isinstance(act, EraseSession) else ()
-    if isinstance(act, EraseScope):
-        sessions = sessions_of(container, act.scope)
-    episodes = {
-        name: container.memory.episodes.get(act.scope, episode_id(act.scope, name)) for name in sessions[:_MOST]
-    }
-    titles = [f"{name}: {each.summary.title if each else 'without an episode'}" for name, each in episodes.items()]
-    yield from _some("session", titles, of=len(sessions))
+    episodes = container.memory.episodes
+    if isinstance(act, EraseSession):
+        known = episodes.get(act.scope, episode_id(act.scope, act.name))
+        yield f"session {act.name}: {known.summary.title if known else 'without an episode'}"
+    elif isinstance(act, EraseScope):
+        titles = [f"{each.session_id}: {each.summary.title}" for each in episodes.recent(act.scope, _MOST)]
+        yield from _some("episode", titles, of=episodes.count(act.scope))
     rows = container.memory.facts.read(act.scope, embedder=NO_VECTORS).rows
     erased = act.rewritten(rows)
     is_all = isinstance(act, EraseScope)

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from nous.domain.episode import Episode, episode_id
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.fact import Learned, Row, Superseded, occurrences, standing
+from nous.domain.fact import Learned, Row, Superseded, standing
 from nous.domain.scope import Scope, checked_name
-from nous.domain.session_state import UNFINISHED
 from nous.embedding.base import MissingEmbedder, present
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.store.base import NO_VECTORS
 
 if TYPE_CHECKING:
     from nous.app.container import Container
@@ -101,20 +99,6 @@ def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
         raise NotFound(f"there is no episode of a session {name!r} in {scope}; {waits}{hint}")
     _only("session", name, [each.session_id for each in found])
     return found[0]
-
-
-def sessions_of(container: "Container", scope: Scope) -> Sequence[str]:
-    """Return the ids of all sessions with data in *scope*, sorted. Pending ones count too."""
-    from nous.app.services import erasable_stores  # noqa: PLC0415 (loads the stores that erase)
-    from nous.bus.erasure import ErasureTarget  # noqa: PLC0415
-
-    context = container.memory
-    found = set(erasable_stores(container).bus.find(ErasureTarget(scope=scope, everything=True)).sessions)
-    found |= {episode.session_id for episode in context.episodes.recent(scope, ALL)}
-    found |= {each.source.session_id for each in occurrences(context.facts.read(scope, embedder=NO_VECTORS).rows)}
-    for status in UNFINISHED:
-        found |= {name for where, name in context.session_states.sessions(status, limit=ALL) if where == scope}
-    return sorted(found)
 
 
 def current_count(rows: Sequence[Row]) -> int:
