@@ -73,6 +73,7 @@ def test_a_log_is_written_anew_with_the_vectors_of_what_stays(redis_client: redi
     erased = RedisErasure(redis_client, KEYS).rewrite(HOME, without("mine"))
 
     assert (len(erased.gone), erased.lost_vectors) == (2500, 5000)
+    assert not any(redis_client.getrange(KEYS.fact_vectors(HOME, "m", dim=4, block=0), 0, 4 * 4 - 1))
     assert store.read(HOME, after=seen).complete
     assert_theirs_alone_is_left(store, rows)
 

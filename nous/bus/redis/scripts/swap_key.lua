@@ -1,8 +1,8 @@
--- Replace a fact log by its rewritten copy, if the log has not changed since it was copied. Idempotent: sent twice, it
--- finds that it is done.
+-- Replace the rows of a fact log by their rewritten copy, if the log has not changed since it was copied, and overwrite
+-- the vectors to which no row refers any more. Idempotent: sent twice, it finds that it is done.
 --
--- KEYS  1 head  then pairs {key of the copy, key that it replaces}, then every key of the old log
--- ARGV  1 the old version  2 the new version  3 number of pairs
+-- KEYS  1 head  2 the copy  3 rows  then the block of vectors of each range to overwrite
+-- ARGV  1 the old version  2 the new version  3 number of rows  then offset and size of each range in bytes
 -- Returns 1, or 0 if the log has changed or the copy has expired.
 local head = redis.call('GET', KEYS[1]) or ''
 if head == ARGV[2] then
@@ -11,19 +11,18 @@ end
 if head ~= ARGV[1] then
   return 0
 end
-local pairs_end = 1 + 2 * tonumber(ARGV[3])
-for i = 2, pairs_end, 2 do
-  if redis.call('EXISTS', KEYS[i]) == 0 then
-    return 0
-  end
+local has_rows = tonumber(ARGV[3]) > 0
+if has_rows and redis.call('EXISTS', KEYS[2]) == 0 then
+  return 0
 end
 
-for i = pairs_end + 1, #KEYS do
-  redis.call('DEL', KEYS[i])
+for i = 4, #KEYS do
+  redis.call('SETRANGE', KEYS[i], ARGV[2 * i - 4], string.rep('\0', tonumber(ARGV[2 * i - 3])))
 end
-for i = 2, pairs_end, 2 do
-  redis.call('RENAME', KEYS[i], KEYS[i + 1])
-  redis.call('PERSIST', KEYS[i + 1])
+redis.call('DEL', KEYS[3])
+if has_rows then
+  redis.call('RENAME', KEYS[2], KEYS[3])
+  redis.call('PERSIST', KEYS[3])
 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1
