@@ -149,12 +149,8 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
 
     INFO is enough for that: managed servers deny CONFIG. Raises `Misconfigured`, with remedies, and `Unavailable`.
     """
-    try:
+    with translated():
         info = cast("Info", client.info())
-    except redis.ResponseError as error:
-        raise Misconfigured(f"the server refuses INFO: {error}; allow this user INFO") from error
-    except redis.RedisError as error:
-        raise Unavailable(f"the server does not answer: {error}") from error
     dangers = _unsafe(info)
     refused = _unworkable(info)
     if dangers and not allow:

@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -197,15 +197,9 @@ class SessionIntake:
         scope = about.scope
         if scope is None:
             scope = self.scopes.of_session(session_id, cwd) if cwd else self.scopes.of_directory(about.cwd)
-        return _Identified(
-            scope=scope,
-            agent_id=about.agent_id,
-            session_id=session_id,
-            cwd=about.cwd,
-            format=about.format,
-            reason=about.reason,
-            compacting=about.compacting,
-        )
+        known: dict[str, Any] = {each.name: getattr(about, each.name) for each in fields(about)}
+        known |= {"scope": scope, "session_id": session_id}
+        return _Identified(**known)
 
     def _event(
         self,

@@ -154,7 +154,7 @@ def test_a_server_that_cannot_work_is_refused_whatever_is_allowed(fault: dict[st
 
 
 def test_a_server_that_denies_info_is_refused_and_one_that_is_away_is_unavailable() -> None:
-    with pytest.raises(Misconfigured, match="INFO"):
-        refuse_unsafe(Told(NoPermissionError("no permissions")))
+    with pytest.raises(Misconfigured, match="'info' command"):
+        refuse_unsafe(Told(NoPermissionError("this user has no permissions to run the 'info' command")))
     with pytest.raises(Unavailable):
         refuse_unsafe(Told(redis.ConnectionError("gone")))
