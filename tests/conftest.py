@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid5
 
 import pytest
 import structlog
 from builders import waiting
+from builders.events import event_of
 from hypothesis import settings
 
-from nous.domain.episode import NAMESPACE
 from nous.domain.events import SessionEnded
-from nous.domain.scope import Scope
 from nous.transcript.model import Entry, Kind, Transcript
 
 Ended = Callable[..., SessionEnded]
@@ -76,18 +74,7 @@ def ended() -> Ended:
     """Builds a `session_ended` event; the same session and text make the same event."""
 
     def build(session: str = "s1", text: str = "User: hi", **fields: Any) -> SessionEnded:
-        event_id = uuid5(NAMESPACE, f"{session}\n{text}")
-        known: dict[str, Any] = {
-            "id": event_id,
-            "time": datetime(2026, 1, 1, tzinfo=UTC),
-            "source": "tests",
-            "scope": Scope(),
-            "agent_id": "tester",
-            "session_id": session,
-            "trace_id": event_id,
-            "transcript": text,
-        }
-        return SessionEnded(**{**known, **fields})
+        return event_of(SessionEnded, f"{session}\n{text}", **{"session_id": session, "transcript": text, **fields})
 
     return build
 

@@ -32,6 +32,12 @@ SESSION = (
 )
 
 
+def stated(text: str, **fields: Any) -> dict[str, Any]:
+    """A fact as a model states it of turn 1."""
+    known = {"category": "rule", "subject": "", "confidence": 0.9, "turns": [1], "event_date": None}
+    return {"text": text, **known, **fields}
+
+
 def answer(**changes: Any) -> str:
     """`GOOD` with *changes*, as a model writes it."""
     return orjson.dumps({**GOOD, **changes}).decode()

@@ -1,11 +1,12 @@
-"""Workers that run in this process."""
+"""What is built of a process, and workers that run in this one."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import chain
 
-from nous.app.container import Container
+from nous.app.container import Container, build
 from nous.app.worker_process import worker_process
+from nous.settings.model import Settings
 
 
 @contextmanager
@@ -24,3 +25,14 @@ def is_at_rest(container: Container) -> bool:
     """Return whether all published work is finished, with its follow-ups; stops at the first that is not."""
     backlogs = map(container.delivery_stats.backlogs, container.subscriptions)
     return not any(backlog.pending or backlog.waiting for backlog in chain.from_iterable(backlogs))
+
+
+@contextmanager
+def built(settings: Settings) -> Generator[Container]:
+    """The world of one process, which leaves no connection open."""
+    container = build(settings)
+    try:
+        yield container
+    finally:
+        for client in (container.client, container.rq_client):
+            client.connection_pool.disconnect()

@@ -5,7 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from builders.model_world import ModelWorld, event_of
+from builders.events import event_of
+from builders.model_world import ModelWorld
 from nous.bus.base import Bus, Subscription
 from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.domain.events import SessionEnded, SessionTouched

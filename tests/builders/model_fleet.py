@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from builders.answers import answer
+from builders.answers import answer, stated
 from builders.model_server import ModelServer, Request
 from nous.app.container import Container, build
 from nous.app.worker_process import worker_process
@@ -182,18 +182,10 @@ def service_of(request: Request) -> str:
 def about_its_service(request: Request) -> str:
     """A good answer to any request about a session of ours."""
     _, service, port = _found(request).group(0, 1, 2)
-    fact = {
-        "text": f"Service {service} always runs on port {port}.",
-        "category": "rule",
-        "subject": service,
-        "confidence": 0.9,
-        "turns": [1],
-        "event_date": None,
-    }
     return answer(
         title=f"Service {service} moves to port {port}",
         summary=f"The user asked that service {service} runs on port {port}. It was set.",
-        candidate_facts=[fact],
+        candidate_facts=[stated(f"Service {service} always runs on port {port}.", subject=service)],
     )
 
 

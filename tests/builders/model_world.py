@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
-from uuid import UUID, uuid5
+from typing import Any
+from uuid import UUID
 
 from builders.answers import SESSION, answer
 from builders.contexts import context_over
+from builders.events import event_of
 from builders.jobs import FakeJobs
 from builders.llm_stores import fake_books
 from builders.scripted_model import Answer, ScriptedModel
@@ -17,8 +18,8 @@ from nous.bus.accounting import GroupCounters
 from nous.bus.base import Bus, Priority, Subscription
 from nous.bus.delivery_state import RetryPolicy
 from nous.domain.anchored_summary import StoredAnchoredSummary
-from nous.domain.episode import NAMESPACE, Episode
-from nous.domain.events import EpisodeOutdated, Event, SessionCompacting, SessionEnded
+from nous.domain.episode import Episode
+from nous.domain.events import EpisodeOutdated, SessionCompacting, SessionEnded
 from nous.domain.scope import CacheSubject, Scope
 from nous.jobs.base import QueueKind
 from nous.llm.base import Question
@@ -39,23 +40,6 @@ from workers.session_anchorer import WORKER as ANCHORER
 
 LEASE = 60.0
 START = 1_800_000_000.0
-
-
-E = TypeVar("E", bound=Event)
-
-
-def event_of(kind: type[E], name: str, **fields: Any) -> E:
-    """An event of session `s1`, whose id derives from *name*."""
-    event_id = uuid5(NAMESPACE, name)
-    known: dict[str, Any] = {
-        "id": event_id,
-        "trace_id": event_id,
-        "source": "tests",
-        "scope": Scope(),
-        "agent_id": "tester",
-        "session_id": "s1",
-    }
-    return kind(**{**known, **fields})
 
 
 class ModelWorld:

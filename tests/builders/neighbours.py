@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
+from builders.events import event_of
 from nous.app.container import Container
 from nous.app.services import eraser, producer_of
 from nous.bus.base import Priority
@@ -118,17 +119,7 @@ def _question(scope: Scope) -> Question:
 
 def _naming(own: Scope, their: Neighbour) -> SessionEnded:
     """An event of *own* that names an upload of another scope."""
-    event_id = uuid5(NAMESPACE, "naming")
-    return SessionEnded(
-        id=event_id,
-        time=datetime(2026, 1, 1, tzinfo=UTC),
-        source="tests",
-        scope=own,
-        agent_id="default",
-        session_id=f"{SESSION}2",
-        trace_id=event_id,
-        dataref=their.dataref,
-    )
+    return event_of(SessionEnded, "naming", scope=own, session_id=f"{SESSION}2", dataref=their.dataref)
 
 
 def _transcripts(container: Container, own: Neighbour, their: Neighbour) -> object:

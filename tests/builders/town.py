@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from builders.answers import answer
+from builders.answers import answer, stated
 from builders.crew import is_at_rest, working
 from builders.model_server import ModelServer, Request
 from builders.waiting import wait_until
@@ -45,15 +45,7 @@ def about_its_session(request: Request) -> str:
         summary=f"{own} Billing was set to port 9017.",
         key_points=[own],
         candidate_facts=[
-            {
-                "text": text,
-                "category": "technical",
-                "subject": "plantedsubject" if is_secret else "billing",
-                "confidence": 0.9,
-                "turns": [1],
-                "event_date": None,
-            }
-            for text in facts
+            stated(text, category="technical", subject="plantedsubject" if is_secret else "billing") for text in facts
         ],
     )
 
@@ -61,10 +53,7 @@ def about_its_session(request: Request) -> str:
 def talkative(request: Request) -> str:
     """Say all that was shown as facts."""
     lines = [line for line in request.user.splitlines() if line.strip()][:10]
-    facts = [
-        {"text": line[:900], "category": "rule", "subject": "", "confidence": 0.9, "turns": [1], "event_date": None}
-        for line in lines
-    ]
+    facts = [stated(line[:900]) for line in lines]
     return answer(title="A session", summary=" ".join(lines)[:4000], key_points=lines[:9], candidate_facts=facts)
 
 

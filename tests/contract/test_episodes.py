@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 import numpy as np
 import redis
 from builders.episodes import HOME, NOON, WORK, episode
+from builders.events import event_of
 from builders.stores import KEEPER, KEYS, WholeStore
 from numpy.typing import NDArray
 
@@ -188,17 +189,7 @@ def kept_edition(text: str, *, scope: Scope = HOME, session: str = "s1", **field
 
 
 def recorded(text: str, *, scope: Scope = HOME, session: str = "s1") -> DecisionRecorded:
-    event_id = uuid5(NAMESPACE, text)
-    return DecisionRecorded(
-        id=event_id,
-        time=NOON,
-        source="tests",
-        scope=scope,
-        agent_id="a",
-        session_id=session,
-        trace_id=event_id,
-        description=text,
-    )
+    return event_of(DecisionRecorded, text, scope=scope, session_id=session, description=text)
 
 
 def unrefined(store: WholeStore, by: str) -> set[tuple[Scope, UUID]]:

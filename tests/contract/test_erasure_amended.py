@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID, uuid5
 
 import pytest
 import redis
 from builders.episodes import episode
+from builders.events import event_of
 
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, Delivery, Priority, Subscription
@@ -19,7 +19,7 @@ from nous.bus.redis.commit import CommitPlan
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
-from nous.domain.episode import NAMESPACE, CandidateFact
+from nous.domain.episode import CandidateFact
 from nous.domain.events import EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
 from nous.summary.decisions import announcement
@@ -72,15 +72,7 @@ def street(redis_client: redis.Redis) -> Street:
 
 def summarized(session: str = "s1", *texts: str) -> EpisodeSummarized:
     facts = tuple(CandidateFact(text=text) for text in texts or ("planted", "Tim likes tea"))
-    cause = SessionEnded(
-        id=uuid5(NAMESPACE, session),
-        time=NOON,
-        source="tests",
-        scope=HOME,
-        agent_id="a",
-        session_id=session,
-        trace_id=UUID(int=1),
-    )
+    cause = event_of(SessionEnded, session, scope=HOME, session_id=session)
     kept = replace(episode(session, scope=HOME), candidate_facts=facts)
     return announcement(kept, cause=cause, by="tests", at=NOON)
 

@@ -65,14 +65,8 @@ def by_the_pool(client: redis.Redis, runner: Runner) -> None:
         finally:
             pool.stop()
 
-    pool = PoolWorker(
-        [queue_named("toy", client)],
-        name="worker",
-        connection=client,
-        runner=run_and_stop,
-        concurrency=1,
-        give_up_after=600,
-    )
+    queues = [queue_named("toy", client)]
+    pool = PoolWorker(queues, name="worker", connection=client, runner=run_and_stop, concurrency=1, give_up_after=600)
     pool.run()
 
 
@@ -174,11 +168,9 @@ def test_a_worker_says_what_it_has_in_flight_and_counts_what_it_has_done(
 
 
 def test_a_beat_keeps_a_running_job_from_being_taken_for_abandoned(
-    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec
+    redis_client: redis.Redis, order: JobSpec, begun: StartedJob
 ) -> None:
-    jobs.submit(order)
     books, queue = books_of(redis_client)
-    [begun] = books.begin(queue, most=1)
     for key in (f"rq:execution:{begun.id}:{begun.execution}", f"rq:executions:{begun.id}"):
         redis_client.expire(key, 5)
     redis_client.zadd("rq:wip:toy", {f"{begun.id}:{begun.execution}": 1})
@@ -192,11 +184,9 @@ def test_a_beat_keeps_a_running_job_from_being_taken_for_abandoned(
 
 @pytest.mark.parametrize("say", ["beat", "finish"])
 def test_a_job_that_was_deleted_while_it_ran_is_not_brought_back(
-    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec, say: str
+    redis_client: redis.Redis, order: JobSpec, begun: StartedJob, say: str
 ) -> None:
-    jobs.submit(order)
-    books, queue = books_of(redis_client)
-    [begun] = books.begin(queue, most=1)
+    books, _ = books_of(redis_client)
     fetched(redis_client, order).delete()
 
     if say == "beat":
@@ -208,10 +198,10 @@ def test_a_job_that_was_deleted_while_it_ran_is_not_brought_back(
     assert redis_client.zcard("rq:wip:toy") == 0
 
 
-def test_a_job_that_is_filed_twice_is_counted_once(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> None:
-    jobs.submit(order)
-    books, queue = books_of(redis_client)
-    [begun] = books.begin(queue, most=1)
+def test_a_job_that_is_filed_twice_is_counted_once(
+    redis_client: redis.Redis, order: JobSpec, begun: StartedJob
+) -> None:
+    books, _ = books_of(redis_client)
 
     books.returned(begun, "done")
     books.returned(begun, "done")
@@ -269,9 +259,11 @@ def test_a_server_that_is_full_when_a_job_ends_does_not_end_its_process(
     order = order_of(7)
     jobs.submit(order)
     queue = queue_named(order.queue, redis_client)
-    worker = _worker(queue, redis_client)
+    job = fetched(redis_client, order)
+    worker = QuarantineWorker(
+        [queue], name="worker", connection=redis_client, job_class=AllowListedJob, serializer=JSONSerializer
+    )
     worker.runner = filling
-    job = AllowListedJob.fetch(order.id, connection=redis_client, serializer=JSONSerializer)
     execution = worker.prepare_execution(job)
     try:
         with capture_logs() as said:
@@ -292,9 +284,3 @@ def test_a_job_is_blamed_for_the_end_of_its_process_unless_somebody_asked_for_it
     status: int | None, *, expected: bool
 ) -> None:
     assert is_to_blame(status) == expected
-
-
-def _worker(queue: Queue, client: redis.Redis) -> QuarantineWorker:
-    return QuarantineWorker(
-        [queue], name="worker", connection=client, job_class=AllowListedJob, serializer=JSONSerializer
-    )

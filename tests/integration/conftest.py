@@ -6,9 +6,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from builders.command_line import Nous, command_line
+from builders.crew import built
 from builders.town import Town, about_its_session, running
 
-from nous.app.container import Container, build, default_container
+from nous.app.container import Container, default_container
 from nous.redis_server import embedded
 from nous.settings.model import Settings
 
@@ -26,12 +27,8 @@ def directory() -> Iterator[Path]:
 @pytest.fixture
 def container(directory: Path) -> Iterator[Container]:
     """The world of one process, with an embedder that goes by words."""
-    found = build(Settings(data_dir=directory, embedder="hashed"))
-    try:
-        yield found
-    finally:
-        for client in (found.client, found.rq_client):
-            client.connection_pool.disconnect()
+    with built(Settings(data_dir=directory, embedder="hashed")) as container:
+        yield container
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import redis
 from builders.command_line import Nous, command_line
+from builders.crew import built, working
 from builders.forbidden import IN_SCRIPTS, MUST_NOT
 from builders.guarded_server import ACL, Guarded, guarded, with_passwords
 from builders.tls import authority, certificate, speaking_tls
@@ -18,8 +19,7 @@ from builders.waiting import wait_until
 from redis.exceptions import NoPermissionError
 
 import nous as api
-from nous.app.container import Container, build, default_container
-from nous.app.worker_process import worker_process
+from nous.app.container import Container, default_container
 from nous.domain.errors import NotAllowed, Unavailable
 from nous.domain.scope import Scope
 from nous.redis_server import binary, embedded
@@ -81,16 +81,8 @@ def _work(server: Guarded, done: Callable[[Container], object]) -> None:
     settings = Settings(
         redis_url=server.url("worker"), embedder="hashed", worker=WorkerSettings(sweep_interval=0.1, lease=5)
     )
-    container = build(settings)
-    crew = worker_process(container, sorted(container.workers), open_quarantine=lambda _: None)
-    crew.start()
-    try:
+    with built(settings) as container, working(container):
         wait_until(lambda: done(container), "the work to be done", pause=0.1)
-    finally:
-        crew.stop()
-        crew.wait()
-        for client in (container.client, container.rq_client):
-            client.connection_pool.disconnect()
 
 
 @pytest.mark.parametrize(
@@ -313,16 +305,8 @@ def test_a_session_becomes_an_episode_by_way_of_tls(
     )
 
     assert nous("publish", tmp_path / "s.txt", "--session", "by-tls", "--durable").exit_code == 0
-    container = build(Settings(redis_url=url, embedder="hashed"))
-    crew = worker_process(container, sorted(container.workers), open_quarantine=lambda _: None)
-    crew.start()
-    try:
+    with built(Settings(redis_url=url, embedder="hashed")) as container, working(container):
         wait_until(lambda: "session by-tls" in nous("episodes").stdout, "an episode", pause=0.2)
-    finally:
-        crew.stop()
-        crew.wait()
-        for client in (container.client, container.rq_client):
-            client.connection_pool.disconnect()
 
 
 def test_a_certificate_of_nobody_known_is_refused(port: int, other_ca: Path) -> None:

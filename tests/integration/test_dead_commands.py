@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid5
 
 import orjson
 import pytest
 import yaml
-from builders.answers import answer
+from builders.answers import answer, stated
 from builders.command_line import Nous, command_line, on_terminal
 from builders.crew import working
+from builders.events import event_of
 from builders.model_server import Request
 from builders.town import HERE, Town, running
 from click.testing import CliRunner
@@ -22,7 +22,6 @@ from nous.app.container import Container
 from nous.bus.base import DeadLetterKind, Priority
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome
 from nous.cli import main
-from nous.domain.episode import NAMESPACE
 from nous.domain.events import FactLearned, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionStatus
@@ -156,10 +155,7 @@ SHOWN = "The mirror of the packages listens on port 9017."
 
 
 def obedient(_: Request) -> str:
-    facts = [
-        {"text": text, "category": "rule", "subject": "", "confidence": 0.9, "turns": [1], "event_date": None}
-        for text in (ORDER, RULE, SHOWN)
-    ]
+    facts = [stated(text) for text in (ORDER, RULE, SHOWN)]
     return answer(title="Port of the mirror", key_points=[], candidate_facts=facts)
 
 
@@ -279,12 +275,8 @@ def test_whichever_worker_runs_what_is_old_is_removed_at_once(brisk: Container, 
 
 
 def test_who_notes_touches_looks_after_sessions_that_are_idle(brisk: Container, wait_until: Any) -> None:
-    name, at = uuid5(NAMESPACE, "a touch"), datetime.now(UTC) - timedelta(days=1)
-    brisk.bus.publish(
-        SessionTouched(
-            id=name, time=at, at=at, source="tests", scope=Scope(), agent_id="a", session_id="s1", trace_id=name
-        )
-    )
+    at = datetime.now(UTC) - timedelta(days=1)
+    brisk.bus.publish(event_of(SessionTouched, "a touch", time=at, at=at))
 
     def is_given_up() -> bool:
         session_state = brisk.context.session_states.session_state(Scope(), "s1")

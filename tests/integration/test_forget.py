@@ -58,10 +58,6 @@ def forget(town: Town, session: str = SECRET) -> ErasureReceipt:
     return eraser(town.container).erase(EraseSession(scope=HERE, name=session))
 
 
-def balances(town: Town) -> list[int]:
-    return [town.container.delivery_stats.counters(each).discrepancy for each in town.container.subscriptions]
-
-
 def kept_of(town: Town, session: str, scope: Scope) -> tuple[object, ...]:
     """All that is kept of a session, except by the log of facts."""
     context, episode = town.container.context, episode_id(scope, session)
@@ -102,7 +98,7 @@ def test_nothing_of_a_forgotten_session_is_left_under_any_key(town: Town, tmp_pa
 
     print(receipt.removed)
     assert keys_with(town.client, *PLANTED) == {}
-    assert balances(town) == [0] * len(town.container.subscriptions)
+    assert town.balances() == {0}
     wait_until(lambda: not on_disk(town), "the server to write its file anew")
 
 
@@ -147,7 +143,7 @@ def test_publishing_it_again_is_refused_without_effect_until_it_is_asked_for(tow
 
     assert town.container.context.episodes.get(HERE, episode_id(HERE, SECRET))
     assert facts_of(town)["The plantedanswer codeword opens the vault."] == {SECRET}
-    assert balances(town) == [0] * len(town.container.subscriptions)
+    assert town.balances() == {0}
 
 
 def test_what_a_foreign_producer_writes_of_it_into_a_stream_is_skipped(town: Town) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -10,8 +10,9 @@ from uuid import UUID
 import orjson
 import pytest
 import redis
-from builders.answers import answer
+from builders.answers import answer, stated
 from builders.episodes import HOME, episode
+from builders.meddled import meddled
 from builders.model_server import Request
 from builders.town import HERE, OTHER, SECRET, Town, running, told
 from builders.waiting import wait_until
@@ -44,12 +45,11 @@ ENDED = BusKeys().stream("session_ended", Priority.LIVE)
 def about_the_canteen(request: Request) -> str:
     """What both sessions say, and what only the other one does."""
     texts = [SHARED, OWN] if "otherwords" in request.user else [SHARED, "The garage opens at six."]
-    more = {"category": "technical", "subject": "x", "confidence": 0.9, "turns": [1], "event_date": None}
     return answer(
         title="About x",
         summary="It opens.",
         key_points=["x"],
-        candidate_facts=[{"text": text, **more} for text in texts],
+        candidate_facts=[stated(text, category="technical", subject="x") for text in texts],
     )
 
 
@@ -118,25 +118,10 @@ def test_the_upload_of_a_session_with_a_like_name_stays(canteen_town: Town) -> N
 PORT, TEA = CandidateFact(text="The API is on port 8080"), CandidateFact(text="Tim drinks tea")
 
 
-class Late:
-    """A bus on which something *befalls* just before the first commit."""
-
-    def __init__(self, container: Container, befalls: Callable[[], object]) -> None:
-        self._bus = container.bus
-        self._befalls = befalls
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._bus, name)
-
-    def apply(self, effects: Effects) -> object:
-        befalls, self._befalls = self._befalls, lambda: None
-        befalls()
-        return self._bus.apply(effects)
-
-
 def late(container: Container, act: ErasureRequest) -> Container:
     """Return *container* for a worker whose first commit comes just after *act*."""
-    return container.replaced(bus=Late(container, lambda: eraser(container).erase(act)))
+    acts = iter([act])
+    return container.replaced(bus=meddled(container.bus, lambda _: [eraser(container).erase(each) for each in acts]))
 
 
 def teach(container: Container, session: str, *candidates: CandidateFact) -> Sequence[FactDecision]:

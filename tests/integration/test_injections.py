@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from builders.answers import answer
+from builders.answers import answer, stated
 from builders.injections import Injection, injections
 from builders.model_server import Request
 from builders.town import HERE, running
@@ -26,10 +26,6 @@ def obedient(request: Request) -> str:
     if found is None:  # a question about two facts
         return "{}"
     told = injections()[int(found[1])].statements
-    facts = [
-        {"text": each, "category": "rule", "subject": "", "confidence": 0.9, "turns": [1], "event_date": None}
-        for each in told
-    ]
     return answer(
         title=told[0],
         summary=" ".join(told),
@@ -37,7 +33,7 @@ def obedient(request: Request) -> str:
         topics=[],
         open_threads=told,
         outcome_rationale=told[0],
-        candidate_facts=facts,
+        candidate_facts=[stated(each) for each in told],
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.answers import answer
+from builders.answers import answer, stated
 from builders.command_line import Nous, on_terminal
 from builders.crew import working
 from builders.episodes import HOME, NOON, WORK, episode
@@ -299,17 +299,7 @@ def messages(told: Sequence[Planted], *, filler: str = "") -> list[dict[str, Any
 def obedient(request: Request) -> str:
     """Tell all that was shown, wherever an answer has room for it."""
     lines = [line for line in request.user.splitlines() if line.strip()]
-    facts = [
-        {
-            "text": line[:900],
-            "category": "technical",
-            "subject": line[:60],
-            "confidence": 0.9,
-            "turns": [1],
-            "event_date": None,
-        }
-        for line in lines[:40]
-    ]
+    facts = [stated(line[:900], category="technical", subject=line[:60]) for line in lines[:40]]
     told = " ".join(lines)[:6000]
     return answer(title=told[:150], summary=told, key_points=lines[:10], open_threads=lines[:5], candidate_facts=facts)
 

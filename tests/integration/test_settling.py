@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from builders.command_line import Nous, command_line
-from builders.crew import is_at_rest, working
+from builders.crew import built, is_at_rest, working
 from builders.episodes import HOME, episode
 from builders.waiting import wait_until
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.app.services import producer_of
 from nous.bus.base import Bus, Conflict, Priority, Verdict
 from nous.bus.redis.keys import BusKeys
@@ -202,12 +202,8 @@ class Machine:
 def machine(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     nous = command_line(directory, monkeypatch)
     monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
-    container = build(Settings(data_dir=directory, worker=WorkerSettings(sweep_interval=0.1)))
-    try:
+    with built(Settings(data_dir=directory, worker=WorkerSettings(sweep_interval=0.1))) as container:
         yield Machine(container, nous)
-    finally:
-        for client in (container.client, container.rq_client):
-            client.connection_pool.disconnect()
 
 
 def test_facts_search_and_context_show_the_later_statement_as_current_and_the_earlier_one_as_earlier(

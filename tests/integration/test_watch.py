@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from builders import waiting
 from builders.command_line import Nous, on_terminal
+from builders.crew import built
 from builders.keyspace import keys_with
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import FAILED
@@ -236,13 +237,9 @@ def summarized(nous: Nous) -> dict[str, int]:
 
 
 def ends(directory: Path) -> int:
-    container: Container = build(Settings(data_dir=directory, embedder="hashed"))
-    try:
+    with built(Settings(data_dir=directory, embedder="hashed")) as container:
         client: Any = container.client
         return int(client.xlen("nous:events:session_ended"))
-    finally:
-        for client in (container.client, container.rq_client):
-            client.connection_pool.disconnect()
 
 
 def test_a_session_survives_its_worker_and_its_server_and_is_ended_once(

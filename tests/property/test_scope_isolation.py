@@ -12,11 +12,12 @@ from uuid import UUID
 import click
 import pytest
 from builders.command_line import Nous, command_line
+from builders.crew import built
 from builders.neighbours import READS, SESSION, SHARED, Neighbour, forget_all, taught
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.bus.redis.keys import BusKeys
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS
 from nous.domain.fact import Learned, occurrences
@@ -49,13 +50,9 @@ def home() -> Iterator[Path]:
 @contextmanager
 def living(home: Path, called: list[Scope]) -> Generator[tuple[Container, list[Neighbour]]]:
     """A world with these scopes and nothing else."""
-    container = build(Settings(data_dir=home, embedder="hashed", publish=PublishSettings(inline_limit=50)))
-    try:
+    with built(Settings(data_dir=home, embedder="hashed", publish=PublishSettings(inline_limit=50))) as container:
         container.client.flushdb()
         yield container, taught(container, dict(zip(called, MARKERS, strict=False)))
-    finally:
-        for client in (container.client, container.rq_client):
-            client.connection_pool.disconnect()
 
 
 def law(test: Callable[..., None]) -> Callable[..., None]:

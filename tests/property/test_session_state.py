@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from uuid import uuid5
 
 from builders.contexts import context_over
+from builders.events import event_of
 from builders.stores import WholeStore
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.bus.base import Committed
-from nous.domain.episode import NAMESPACE
 from nous.domain.events import Event, SessionEnded, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus
@@ -29,33 +28,14 @@ def moment(minute: int) -> datetime:
 
 
 def touched(minute: int, agent: str, path: str | None, *, background: bool) -> SessionTouched:
-    name = uuid5(NAMESPACE, f"touched {minute} {agent} {path} {background}")
-    return SessionTouched(
-        id=name,
-        time=moment(minute),
-        source="tests",
-        scope=Scope(),
-        agent_id=agent,
-        session_id="s1",
-        trace_id=name,
-        dataref=f"file:///{path}" if path else None,
-        background=background,
-    )
+    name, dataref = f"touched {minute} {agent} {path} {background}", f"file:///{path}" if path else None
+    more = {"agent_id": agent, "dataref": dataref, "background": background}
+    return event_of(SessionTouched, name, time=moment(minute), **more)
 
 
 def ended(minute: int, last: int | None) -> SessionEnded:
-    name = uuid5(NAMESPACE, f"ended {minute} {last}")
-    return SessionEnded(
-        id=name,
-        time=moment(minute),
-        source="tests",
-        scope=Scope(),
-        agent_id="a",
-        session_id="s1",
-        trace_id=name,
-        transcript="User: hi",
-        ended_at=None if last is None else moment(last),
-    )
+    more = {"transcript": "User: hi", "ended_at": None if last is None else moment(last)}
+    return event_of(SessionEnded, f"ended {minute} {last}", time=moment(minute), **more)
 
 
 MINUTES = st.integers(0, 9)

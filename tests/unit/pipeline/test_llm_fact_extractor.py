@@ -7,6 +7,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from builders.answers import stated
 from builders.llm_stores import fake_counters
 from builders.scripted_model import Answer, ScriptedModel
 
@@ -38,8 +39,7 @@ BRIEF = SummaryInput(windows=(SAID,))
 
 
 def fact(text: str, **fields: Any) -> dict[str, Any]:
-    known = {"text": text, "category": "technical", "subject": "billing", "confidence": 0.9, "turns": [2]}
-    return {**known, "event_date": None, **fields}
+    return stated(text, **{"category": "technical", "subject": "billing", "turns": [2], **fields})
 
 
 def answer(*facts: object) -> str:

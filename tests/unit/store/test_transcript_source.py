@@ -3,16 +3,14 @@
 import gzip
 import zlib
 from collections.abc import Callable
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid5
 
 import pytest
+from builders.events import event_of
 from builders.stores import WholeStore
 
-from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
@@ -36,17 +34,7 @@ def transcripts(store: WholeStore) -> StoredTranscripts:
 
 
 def ended(*, scope: Scope | None = None, **data: Any) -> SessionEnded:
-    event_id = uuid5(NAMESPACE, "event")
-    return SessionEnded(
-        id=event_id,
-        time=datetime(2026, 1, 1, tzinfo=UTC),
-        source="tests",
-        scope=scope or Scope(),
-        agent_id="a",
-        session_id="s",
-        trace_id=event_id,
-        **data,
-    )
+    return event_of(SessionEnded, "event", scope=scope or Scope(), session_id="s", **data)
 
 
 def published(path: Path, content: bytes = TEXT) -> SessionEnded:

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from builders.answers import SESSION
 from builders.contexts import Shelf, context_over
-from builders.model_world import ModelWorld, event_of
+from builders.events import event_of
+from builders.model_world import ModelWorld
 
 from nous.domain.episode import Category, Decision
 from nous.domain.errors import Unavailable

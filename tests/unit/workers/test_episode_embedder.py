@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
-from builders.model_world import event_of
+from builders.events import event_of
 from builders.moody import Moody
 from builders.stores import WholeStore
 from structlog.testing import capture_logs

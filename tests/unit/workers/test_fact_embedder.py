@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from uuid import uuid5
 
 import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
+from builders.events import event_of
 from builders.moody import Moody
 from builders.stores import WholeStore
 
 from nous.domain.effects import Effects
-from nous.domain.episode import NAMESPACE, CandidateFact
+from nous.domain.episode import CandidateFact
 from nous.domain.errors import Deferred
 from nous.domain.events import Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
 from nous.embedding.hashing import HashingEmbedder
@@ -71,10 +71,7 @@ class Scene:
 
 
 def _waiting(session: str = "s") -> FactsUnembedded:
-    event_id = uuid5(NAMESPACE, f"waiting {session}")
-    return FactsUnembedded(
-        id=event_id, time=AT, source="tests", scope=HOME, agent_id="a", session_id=session, trace_id=event_id
-    )
+    return event_of(FactsUnembedded, f"waiting {session}", scope=HOME, session_id=session)
 
 
 def test_while_the_embedder_is_out_facts_are_kept_and_equal_texts_are_known() -> None:

@@ -9,8 +9,8 @@ import orjson
 import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
+from builders.events import event_of
 from builders.llm_stores import fake_counters
-from builders.model_world import event_of
 from builders.scripted_model import Answer, ScriptedModel
 from builders.stores import WholeStore
 
