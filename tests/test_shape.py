@@ -61,7 +61,7 @@ def test_a_worker_knows_no_other_worker_and_not_who_runs_it(worker: str) -> None
     assert [name for name in imports(worker) if f"{name}.".startswith(tuple(f"{far}." for far in forbidden))] == []
 
 
-@pytest.mark.parametrize("package", ["nous", "nous.cli", "workers"])
+@pytest.mark.parametrize("package", ["nous", "nous.cli", "nous.summary", "workers"])
 def test_importing_a_package_loads_nothing_heavy(package: str) -> None:
     script = f"import sys, {package}; print(*sys.modules)"
 

@@ -1,8 +1,6 @@
 """The anchored summary: its sections, how it is read by a model and how it is kept."""
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -100,10 +98,5 @@ def test_an_error_says_its_kind_and_reason(kind: str, text: str) -> None:
     assert isinstance(error, NousError)
 
 
-def test_the_package_offers_its_names_and_loads_nothing_heavy() -> None:
-    script = "import sys, nous.summary; print(*sys.modules)"
-
-    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
-
+def test_the_package_offers_its_names() -> None:
     assert {"AnchoredSummary", "AnchoredSummarySection", "Summarizer", "SummarizerError"} <= set(nous.summary.__all__)
-    assert {"pydantic", "numpy", "redis"}.isdisjoint(loaded)
