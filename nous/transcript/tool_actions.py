@@ -40,10 +40,8 @@ class Action(NamedTuple):
 
 def action_of(call: Entry) -> Action:
     """Classify *call*; its paths are the recorded ones, or else those in its input or patch."""
-    given, paths = call.tool_input, call.paths
-    if not given:
-        return Action(call, call.tool or _opening(call.text), "", paths)
-    command, name = text_under(given, ("command", "cmd")), call.tool or _opening(call.text)
+    given, paths, name = call.tool_input or {}, call.paths, call.tool or _opening(call.text)
+    command = text_under(given, ("command", "cmd"))
     if command in _OF_EDITORS:
         return Action(call, command, "", paths or paths_touched(name, given))
     if not paths:
@@ -66,7 +64,7 @@ def writes(action: Action) -> bool:
     """Return whether the action changes something outside the conversation."""
     if action.command:
         return _SHELL_WRITES.search(action.command) is not None
-    return _is_named_for_writing(action.name)
+    return not _BOOKKEEPING.search(action.name) and not _verbs(action.name).isdisjoint(words().sets["writing"])
 
 
 def hands_over(action: Action) -> bool:
@@ -81,13 +79,7 @@ def written_files(action: Action) -> Sequence[str]:
     return action.paths if action.paths and writes(action) else ()
 
 
-@lru_cache(maxsize=1024)
-def _is_named_for_writing(tool: str) -> bool:
-    """Return whether the name says so; cached, because a session calls few tools, and often."""
-    return not _BOOKKEEPING.search(tool) and not _verbs(tool).isdisjoint(words().sets["writing"])
-
-
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # a session calls few tools, and often
 def _verbs(tool: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(tool))
 
@@ -114,7 +106,8 @@ def removed_by(command: str) -> list[str]:
     names = [(found, _named(found)) for found in removals if found and found["how"] != "mv"]
     if len(names) < len(removals) or not all(named for _, named in names):
         return []
-    return [name for found, named in names for name in (*named, *_directories(found, named))]
+    deep = [f"{name.rstrip('/')}/" for found, named in names if _DEEP.search(found["options"]) for name in named]
+    return [*(name for _, named in names for name in named), *deep]
 
 
 def taken_away_by(command: str) -> list[str]:
@@ -129,7 +122,3 @@ def _named(removal: re.Match[str]) -> list[str]:
     if _REMOVES_NOTHING.search(removal["options"]):
         return []
     return names[:-1] if removal["how"] == "mv" else names
-
-
-def _directories(removal: re.Match[str], names: Sequence[str]) -> list[str]:
-    return [f"{name.rstrip('/')}/" for name in names] if _DEEP.search(removal["options"]) else []
