@@ -39,7 +39,8 @@ def redact_transcript(transcript: Transcript, redaction: Redaction) -> Transcrip
     entries = [_entry(each, redaction, calls.get(each.call_id or "")) for each in transcript.entries]
     title = redaction.text(transcript.header.title or "") or None
     if repeats := repeats_of(redaction.known):
-        entries = [_without_repeats(each, repeats) for each in entries]
+        given = [each.tool_input and _with_texts(each.tool_input, repeats) for each in entries]
+        entries = [_mapped(each._replace(tool_input=new), repeats) for each, new in zip(entries, given, strict=True)]
         title = title and repeats(title)
     kept = tuple(new for old, new in zip(transcript.entries, entries, strict=True) if new.text or not old.text)
     skipped = {**transcript.skipped, **({PRIVATE: lost} if (lost := len(entries) - len(kept)) else {})}
@@ -77,13 +78,7 @@ def _without_printed(text: str, command: str, redaction: Redaction) -> str:
 
 
 def _mapped(entry: Entry, change: Callable[[str], str]) -> Entry:
-    text, paths = change(entry.text), tuple(map(change, entry.paths))
-    return entry if text == entry.text and paths == entry.paths else entry._replace(text=text, paths=paths)
-
-
-def _without_repeats(entry: Entry, repeats: Callable[[str], str]) -> Entry:
-    given = _with_texts(entry.tool_input, repeats) if entry.tool_input else entry.tool_input
-    return _mapped(entry if given == entry.tool_input else entry._replace(tool_input=given), repeats)
+    return entry._replace(text=change(entry.text), paths=tuple(map(change, entry.paths)))
 
 
 def repeats_of(known: Mapping[str, str]) -> Callable[[str], str] | None:
@@ -153,15 +148,7 @@ def _redacted(content: str, redaction: Redaction) -> Iterator[str]:
         return
     redaction.depth = 0
     lines = groupby(_LINE.findall(content), key=lambda line: line.lstrip().startswith(("{", "[")))
-    for is_json, run in lines:
-        yield from _redacted_lines(list(run), redaction, is_json=is_json)
-
-
-def _redacted_lines(run: Sequence[str], redaction: Redaction, *, is_json: bool) -> Iterator[str]:
-    if not is_json:
-        yield redaction.further("".join(run))
-        return
-    for line in run:
+    for line in (line for is_json, run in lines for line in (run if is_json else ["".join(run)])):
         redacted = None if redaction.depth else _redacted_json(line, redaction)
         if redacted is not None:
             redaction.depth = 0  # a part that is not closed in a message ends with it
