@@ -82,6 +82,7 @@ class _Text(LineReading):
 
     def entries(self, line: Line) -> Iterable[Draft]:
         now = TextLine.of(line)
+        place = RecordPlace(f"line-{now.number}", now.number, now.offset)
         label = self._begun_by(now.text)
         ended: Iterable[Draft] = ()
         if label:
@@ -90,8 +91,8 @@ class _Text(LineReading):
             ended = self.turn.drafts(self.notes) if self.turn else ()
             self.style = label.style
             self.names[label.kind] = label.name
-            self.turn = _Turn(label.kind, _place(now), is_labelled=True)
-        self.turn = self.turn or _Turn(Kind.USER, _place(now))
+            self.turn = _Turn(label.kind, place, is_labelled=True)
+        self.turn = self.turn or _Turn(Kind.USER, place)
         if not self.turn.text.add(label.rest if label else now.text):
             self.notes.skip("lines of an endless turn")
         return ended
@@ -114,10 +115,6 @@ def _label(line: str) -> _Label | None:
     name = found["name"].lower()
     style = (before + found["after"], found["name"][0].isupper())
     return _Label(_KINDS[name], name, style, line[found.end() :].strip())
-
-
-def _place(line: TextLine) -> RecordPlace:
-    return RecordPlace(f"line-{line.number}", line.number, line.offset)
 
 
 READER = FormatReader("plain_text", _confidence, _Text)
