@@ -29,8 +29,6 @@ _DENIED_BY_USER = "denied-interactively-by-user"
 _PLAN_REJECTED = re.compile(r"not approved|reject|declin", re.IGNORECASE)
 
 _TEMPLATES = templates("copilot")
-_NOISE = frozenset({"authentication", "mcp", "configuration", "timing"})
-"""Types of `session.info` events that do not concern the work."""
 
 
 def _confidence(sample: Sample) -> float:
@@ -165,8 +163,6 @@ class _Session(SessionReading):
         match kind:
             case "permission.requested" if data.get("resolvedByHook") is not True:
                 self.asked[text_at(data, "requestId")] = text_at(object_at(data, "permissionRequest"), "toolCallId")
-            case "session.info" if str(data.get("infoType")) in _NOISE:
-                return self.skip(f"session.info: {data['infoType']}")
             case "session.start" | "session.resume" | "session.context_changed":
                 context = object_at(data, "context") or data
                 self.notes.learn(
