@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
-from nous.transcript.io.byte_source import Line, ReadPosition, lines
-from nous.transcript.io.records import Record, records
+from nous.transcript.io.byte_source import ReadPosition, lines
+from nous.transcript.io.records import records
 from nous.transcript.model import Kind, ReadNotes
 
 
@@ -70,34 +70,27 @@ class Reading(ABC):
 
     notes: ReadNotes = field(default_factory=ReadNotes)
 
-    @abstractmethod
+    split: ClassVar[Callable[[BinaryIO, ReadNotes, ReadPosition], Iterator[Any]]]
+
     def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
         """Yield the entries in *stream*, in file order; it begins at *cursor*, which advances."""
+        for piece in self.split(stream, self.notes, cursor):
+            yield from self.entries(piece)
+
+    @abstractmethod
+    def entries(self, piece: Any, /) -> Iterable[Draft]:
+        """Return the entries that *piece* completes: a record, or a line."""
 
     def conclude(self) -> Iterable[Draft]:
         return ()
 
 
-@dataclass(slots=True)
 class RecordReading(Reading):
-    def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
-        for record in records(stream, self.notes, cursor):
-            yield from self.entries(record)
-
-    @abstractmethod
-    def entries(self, record: Record) -> Iterable[Draft]:
-        """Return the entries in *record*."""
+    split = staticmethod(records)
 
 
-@dataclass(slots=True)
 class LineReading(Reading):
-    def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
-        for line in lines(stream, self.notes, cursor):
-            yield from self.entries(line)
-
-    @abstractmethod
-    def entries(self, line: Line) -> Iterable[Draft]:
-        """Return the entries that *line* completes."""
+    split = staticmethod(lines)
 
 
 @dataclass(frozen=True)
