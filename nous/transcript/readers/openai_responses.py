@@ -4,7 +4,7 @@ A request mostly repeats the conversation so far, and an answer comes back as in
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
@@ -92,7 +92,7 @@ class _Session(CodexReading):
 
     def came(self, output: Output, call_id: str, place: RecordPlace, part: int = 0, *, tool: str = "") -> Draft:
         failed = output.is_error or reports_failure(output.text)
-        return CodexReading.came(self, replace(output, is_error=failed), call_id, place, part, tool=tool)
+        return CodexReading.came(self, output._replace(is_error=failed), call_id, place, part, tool=tool)
 
     def _body(self, value: JsonObject, record: Record) -> Iterator[Draft]:
         own = text_at(value, "id")

@@ -1,7 +1,6 @@
 """Classify Codex user texts, split plans off answers, and parse tool outputs and outcomes."""
 
 import re
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nous.transcript.parsing.chat import blocks_in, is_text, text_of
@@ -82,15 +81,14 @@ _REJECTED_WITHIN = 'Rejected("rejected by user")'
 _ABORTED = re.compile(r"(?:Wall time: [\d.]{1,20} seconds\n)?aborted(?: by user(?: after [\d.]{1,20}s)?)?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """Output of a tool call, its outcome, and the types of parts that cannot be shown."""
 
     text: str = ""
     is_error: bool = False
     is_rejected: bool = False
     is_aborted: bool = False
-    hidden: tuple[str, ...] = field(default=())
+    hidden: tuple[str, ...] = ()
 
 
 def output_of(value: object) -> Output:

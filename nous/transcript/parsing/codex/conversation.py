@@ -1,7 +1,7 @@
 """Parse Codex messages, reasoning, calls and results, old types too, without duplicates."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.model import Kind
@@ -222,7 +222,7 @@ class CodexReading(SessionReading):
         is_search = kind == "tool_search_output"
         output = Output(found) if is_search else output_of(item.get("output", item.get("result")))
         if item.get("status") == "failed":
-            output = replace(output, is_error=True)
+            output = output._replace(is_error=True)
         if self.made(call_id).tool == _QUESTIONS and (answers := _answers(output.text)):
             return (self.decision(f"Answered: {answers}", call_id, place),)
         return (self.came(output, call_id, place, tool=tool),)
