@@ -107,10 +107,6 @@ class _ParserState:
             self.reading.notes.trouble(byte_source.damage, 0)
         return entries
 
-    def conclude(self) -> list[Entry]:
-        rest = list(self.finishing.entries(self.reading.conclude(), self.reading.notes))
-        return [*rest, *self.finishing.conclude()]
-
     def serialized(self) -> dict[str, Any]:
         parts: tuple[Reading | Finishing, ...] = (self.reading, self.finishing)
         reading, finishing = (TypeAdapter(type(part)).dump_python(part, mode="json") for part in parts)
@@ -129,9 +125,10 @@ def _restored(point: ResumePoint) -> _ParserState | None:
 
 
 def _growth(stream: BinaryIO, parser_state: _ParserState, point: ResumePoint, size: int) -> Growth:
-    begun = parser_state.finishing.turn
-    entries = [*parser_state.read(stream, point, size), *parser_state.conclude()]
-    notes = parser_state.reading.notes
+    reading, finishing, notes = parser_state.reading, parser_state.finishing, parser_state.reading.notes
+    begun = finishing.turn
+    entries = parser_state.read(stream, point, size)
+    entries += [*finishing.entries(reading.conclude(), notes), *finishing.conclude()]
     return Growth(
         keep=point.kept,
         last=point.last,

@@ -147,14 +147,9 @@ def lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[
             cursor.line += 1
         elif len(data) == LONGEST_LINE:
             notes.trouble(TOO_LONG, number)
-            _pass_over_the_rest(stream, cursor)
+            while (rest := stream.readline(_CHUNK)) and not rest.endswith(b"\n"):
+                cursor.pass_over(rest)
+            cursor.pass_over(rest)
             continue
         mark = len(BYTE_ORDER_MARK) if not offset and data.startswith(BYTE_ORDER_MARK) else 0
         yield Line(number, offset + mark, data[mark:] if mark else data)
-
-
-def _pass_over_the_rest(stream: BinaryIO, cursor: ReadPosition) -> None:
-    while data := stream.readline(_CHUNK):
-        cursor.pass_over(data)
-        if data.endswith(b"\n"):
-            return

@@ -61,13 +61,10 @@ def scan(data: bytes, start: int = 0) -> Scan:
             rest = position
         elif depth < 0:
             return Scan(spans, position, End.CLOSED)
-    return Scan(spans, rest, End.TORN if _is_torn(data, position) else End.OUT_OF_DATA)
-
-
-def _is_torn(data: bytes, position: int) -> bool:
     filler = _FILLER.match(data, position)
     opened = _OPENED_STRING.match(data, filler.end() if filler else position)
-    return opened is not None and data[opened.end() : opened.end() + 1] == b"\n"
+    is_torn = opened is not None and data[opened.end() : opened.end() + 1] == b"\n"
+    return Scan(spans, rest, End.TORN if is_torn else End.OUT_OF_DATA)
 
 
 def parse(data: bytes) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import JsonObject, marks, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, marks, text_at
 from nous.transcript.parsing.sessions import QUESTION_TOOLS, SessionReading
 from nous.transcript.parsing.user_text import INJECTED, has_insertions, without_insertions
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
@@ -106,9 +106,11 @@ class GeminiPartReading(SessionReading):
             return self.skip("repeated result")
         self.answered.add(own)
         place, tool = _under(place, "result"), self.made(own).tool or tool
-        text = _text_of_response(value.get("response"))
+        response = value.get("response")
+        held = as_object(response)
+        text = as_shown(next((held[key] for key in ("output", "error") if key in held), response or None))
         is_rejected = status == CANCELLED or (not status and text.startswith(_CANCELLATION))
-        is_error = status == "error" or ("error" in object_at(value, "response") and tool not in QUESTION_TOOLS)
+        is_error = status == "error" or ("error" in held and tool not in QUESTION_TOOLS)
         if is_rejected:
             text = text.removeprefix(_CANCELLATION).strip()
             text = "" if _NO_REASON.fullmatch(text) else text
@@ -136,12 +138,6 @@ def others_in(content: object) -> list[str]:
     """Return the names of the parts of *content* that are neither text nor a response."""
     known = {"text", "functionResponse"}
     return [_name_of(part) for part in parts_in(content) if not known & part.keys()]
-
-
-def _text_of_response(response: object) -> str:
-    held = as_object(response)
-    shown = next((held[key] for key in ("output", "error") if key in held), response or None)
-    return as_shown(shown)
 
 
 def _under(place: RecordPlace, name: str) -> RecordPlace:

@@ -137,17 +137,14 @@ class _Session(BlockReading):
         own, usage = text_at(message, "id") or place.id, object_at(message, "usage")
         if self.notes.header.model is None and not (model := text_at(message, "model")).startswith("<"):
             self.notes.learn(model=model)
-        self._charge(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"), own)
+        read, written = count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens")
+        if (written, read) > self.usage.get(own, (0, 0))[::-1]:  # several records repeat or complete an answer's usage
+            self.usage[own] = read, written
         drafts = self.of_assistant(content, place, message=own)
         if drafts and drafts[0].text == _NO_ANSWER:
             self.notes.skip("no response requested")
             return drafts[1:]
         return drafts
-
-    def _charge(self, read: int, written: int, answer: str) -> None:
-        """Count the tokens of an *answer* once, though several records repeat or complete them."""
-        if (written, read) > self.usage.get(answer, (0, 0))[::-1]:
-            self.usage[answer] = read, written
 
     def _sidechain(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         message = object_at(value, "message")

@@ -105,7 +105,9 @@ class _Session(SessionReading):
         for part in parts:
             yield from self._part(part, place, is_summary=info.get("summary") is True)
         if error := object_at(info, "error"):
-            yield _failure(error, place._replace(id=f"{place.id}-error"))
+            is_aborted, ended = error.get("name") == _ABORTED, place._replace(id=f"{place.id}-error")
+            text = "Interrupted by the user" if is_aborted else _error_text(error)
+            yield from self.text_or_skip(Kind.SYSTEM if is_aborted else Kind.ERROR, text, ended)
         elif not parts:
             self.notes.skip("message without parts")
 
@@ -158,12 +160,6 @@ class _Session(SessionReading):
             case _:
                 pass
         return self.skip(f"{part.get('type')} part")
-
-
-def _failure(error: JsonObject, place: RecordPlace) -> Draft:
-    if error.get("name") == _ABORTED:
-        return place.draft(Kind.SYSTEM, "Interrupted by the user")
-    return place.draft(Kind.ERROR, _error_text(error), is_error=True)
 
 
 def _error_text(error: JsonObject) -> str:
