@@ -15,18 +15,10 @@ from nous.transcript.reader import Draft, RecordPlace, Sample
 
 @dataclass(slots=True)
 class BlockReading(SessionReading):
-    def of_user(
-        self,
-        content: object,
-        place: RecordPlace,
-        *,
-        is_meta: bool = False,
-        is_rejected: bool = False,
-        is_decided: bool = False,
-    ) -> list[Draft]:
+    def of_user(self, content: object, place: RecordPlace, *, is_meta: bool = False, **decided: bool) -> list[Draft]:
         """Return drafts of a user message: one per tool result, then the user's own text.
 
-        With *is_meta* no person wrote the text. *is_rejected* and *is_decided* are those of `outcome`.
+        With *is_meta* no person wrote the text. *decided* are `is_rejected` and `is_decided` of `outcome`.
         """
         drafts: list[Draft] = []
         said: list[str] = []
@@ -39,11 +31,7 @@ class BlockReading(SessionReading):
                 case "tool_result":
                     own, failed = text_at(block, "tool_use_id"), block.get("is_error") is True
                     text = self.text(block.get("content"))
-                    drafts.append(
-                        self.result(
-                            text, own, place, part, is_error=failed, is_rejected=is_rejected, is_decided=is_decided
-                        )
-                    )
+                    drafts.append(self.result(text, own, place, part, tool="", is_error=failed, **decided))
                 case kind:
                     self.notes.skip(f"{kind} block")
         if is_meta:

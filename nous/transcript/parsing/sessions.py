@@ -56,7 +56,7 @@ def call(tool: str, tool_input: Mapping[str, Any], paths: Sequence[str] = ()) ->
 
 
 def outcome(
-    text: str, *, of: ToolCall, is_error: bool, is_rejected: bool = False, is_decided: bool = False
+    text: str, *, of: ToolCall, is_error: bool = False, is_rejected: bool = False, is_decided: bool = False
 ) -> ToolOutcome:
     """Classify the result *text* of the call *of*.
 
@@ -192,21 +192,11 @@ class SessionReading(RecordReading):
         return draft
 
     def result(
-        self,
-        text: str,
-        call_id: str,
-        place: RecordPlace,
-        part: int = 0,
-        *,
-        is_error: bool = False,
-        is_rejected: bool = False,
-        is_decided: bool = False,
-        tool: str = "",
+        self, text: str, call_id: str, place: RecordPlace, part: int = 0, *, tool: str = "", **how: bool
     ) -> Draft:
-        """Return the draft for the result of *call_id*: output, an error or a user decision."""
+        """Return the draft for the result of *call_id*; *how* it ended is for `outcome`."""
         made = self.calls.pop(call_id, None) or (call(tool, {}) if tool else UNKNOWN_CALL)
-        came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected, is_decided=is_decided)
-        return draft_of_result(came, made.tool or tool, call_id, place, part)
+        return draft_of_result(outcome(text, of=made, **how), made.tool or tool, call_id, place, part)
 
     def made(self, call_id: str) -> ToolCall:
         return self.calls.get(call_id, UNKNOWN_CALL)
