@@ -19,7 +19,6 @@ _PLAN = re.compile(r"Approved the plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
 _PLAN_CHARS, _QUOTED_WORDS = 200, 20
 _LONGEST_QUOTE = 300  # characters
 _PATHS = re.compile(r"/(?:[^/\s()]+/)+")
-_DESCRIBED = re.compile(r'\w+\((?:desc|description)="(?P<description>[^"]+)".*', re.DOTALL)
 _TIES = re.compile(
     r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|sure|hmm+|well|oh|ah"
     r"|please|btw|by the way|note|fyi|important|remember(?: that|:)|actually|again|sorry|wait|great|perfect|thanks"
@@ -116,7 +115,8 @@ def verdicts(record: SessionRecord) -> Iterator[Decision]:
             told = f"{exchange[:1].upper()}{exchange[1:]}"
             yield Decision(description=told, category="answer", turns=(entry.turn,))
         elif (rejected := _REJECTED.match(text)) and _instructs(rejected["reason"]):
-            told = f"The user rejected {_what(rejected['what'])}: “{shortened(rejected['reason'], _LONGEST)}”"
+            what, reason = shortened(_PATHS.sub("", rejected["what"]), 80), shortened(rejected["reason"], _LONGEST)
+            told = f"The user rejected {what}: “{reason}”"
             yield Decision(description=told, category="rejection", turns=(entry.turn,))
         elif plan := _PLAN.match(text):
             told = f"The user approved the plan “{shortened(text[plan.end() :], _PLAN_CHARS)}”"
@@ -139,12 +139,6 @@ def _instructs(reason: str) -> bool:
         return False
     is_order = known.says("instructs", reason) or known.opens("wish", reason) or known.opens("directive", reason)
     return is_order and len(telling_words(reason)) >= _FEWEST_OF_REASON and not known.opens("waits", reason)
-
-
-def _what(rejected: str) -> str:
-    bare = _PATHS.sub("", rejected)
-    described = _DESCRIBED.match(bare)
-    return f"“{described['description']}”" if described else shortened(bare, 80)
 
 
 def fact_of(
