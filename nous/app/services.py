@@ -115,7 +115,6 @@ def watcher(
 
 
 def _publishing(container: Container, *, upload: bool) -> PublishFile:
-    """Return a function that publishes a file with the event ids that `nous publish` gives."""
     producer = producer_of(container)
     named = container.settings.watch.scope
     about = SessionMetadata(scope=Scope.parse(named) if named else None, reason=IDLE)

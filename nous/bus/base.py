@@ -39,7 +39,6 @@ class DeliveryRef:
 
     @property
     def name(self) -> str:
-        """Name of the delivery within its group: `priority/entry`."""
         return f"{self.priority}/{self.entry}"
 
     @classmethod

@@ -33,7 +33,6 @@ def fields_of(
     event: Event | None,
     traceback: str = "",
 ) -> dict[str, str | int]:
-    """Return the fields of the dead letter of *ref*; the stream assigns its id and time."""
     about = {} if event is None else {"event_id": str(event.id), "session_id": event.session_id}
     if traceback:
         about["traceback"] = traceback
@@ -87,7 +86,6 @@ def announcement(
 
 
 def dropped(letter: DeadLetter) -> str:
-    """Return the skip reason for the event of a dropped *letter*."""
     return shortened(f"{DROPPED}; {letter.reason}")
 
 

@@ -107,7 +107,6 @@ def _name_of_text(scope: Scope, text: str) -> str:
 
 
 def refusal(event: Event, raw: bytes) -> WasForgotten:
-    """Return the error for publishing *event*, whose tombstone is *raw*."""
     tombstone = record_codec.decode(Tombstone, raw)
     state = "was forgotten on" if tombstone.is_done else "is being forgotten since"
     return WasForgotten(

@@ -80,7 +80,6 @@ class App:
 
     @property
     def scope(self) -> Scope:
-        """The scope of the working directory, or of the settings."""
         from nous.services.workspace import SessionScopes, working_directory  # noqa: PLC0415
 
         always = Scope.parse(self.settings.scope) if self.settings.scope else None

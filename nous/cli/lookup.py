@@ -38,7 +38,6 @@ def scopes_named(container: "Container", wanted: Sequence[Scope]) -> Sequence[Sc
 
 
 def elsewhere(container: "Container", scope: Scope) -> str:
-    """Return a hint on the scopes other than *scope*, if there are any."""
     others = [each for each in container.memory.episodes.scopes() if each != scope]
     return f"; there is something in {_some(others)}" if others else ""
 

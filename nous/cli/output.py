@@ -41,7 +41,6 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def note(text: str) -> None:
-    """Print a remark on standard error, on one line."""
     say(one_line(f"nous: {text}"), err=True)
 
 

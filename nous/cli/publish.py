@@ -271,7 +271,6 @@ def _found(container: Container, submitted: Sequence[Submitted], chains: Chains)
 
 
 def _facts_of(container: Container, scopes: Iterable[Scope]) -> Sequence[Mapping[UUID, set[UUID]]]:
-    """Return the facts that each episode said first, and those that it confirmed, by episode id."""
     learned, known = defaultdict[UUID, set[UUID]](set), defaultdict[UUID, set[UUID]](set)
     for scope in scopes:
         for row in container.memory.facts.read(scope, embedder=NO_VECTORS).rows:

@@ -60,8 +60,6 @@ class Decision:
 
 
 class Outcome(StrEnum):
-    """How a session ended for the user."""
-
     RESOLVED = "resolved"
     PARTIAL = "partial"
     UNRESOLVED = "unresolved"
@@ -69,8 +67,6 @@ class Outcome(StrEnum):
 
 
 class Tier(StrEnum):
-    """Kind of summarizer that wrote a summary."""
-
     LLM = "llm"
     EXTRACTIVE = "extractive"
 

@@ -67,7 +67,6 @@ def encode(event: Event) -> bytes:
 
 
 def too_large(size: int) -> BadInput:
-    """Return the error for an event of *size* bytes, with the remedy."""
     return BadInput(
         f"the event has {size:,} bytes, and none may have more than {LARGEST:,}: send its transcript by reference, as "
         "a file (dataref file://) or uploaded, which `nous publish` does"

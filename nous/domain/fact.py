@@ -213,7 +213,6 @@ def named(row: Row) -> frozenset[UUID]:
 
 
 def bare(row: Row) -> Row:
-    """Return *row* without the reference to a vector that is stored with a new fact."""
     return replace(row, embedded_by=None) if isinstance(row, Learned) else row
 
 

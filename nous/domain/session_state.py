@@ -125,7 +125,6 @@ def touched(known: SessionState | None, event: "SessionTouched", *, now: datetim
 
 
 def end_handled(known: SessionState | None, event: "SessionEnded", *, now: datetime) -> SessionState:
-    """Return the state after *event* was handled, with any result."""
     moment = covered_by_episode(event, now=now)
     session_state = _known(known, event, "handled")
     session_state = replace(

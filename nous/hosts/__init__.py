@@ -23,7 +23,6 @@ def hosts() -> Mapping[str, Host]:
 
 
 def host_named(name: str) -> Host:
-    """Return one host. Raises `NotFound`."""
     found = hosts()
     if name not in found:
         raise NotFound(f"there is no host {name!r}; there are {', '.join(sorted(found))}")

@@ -49,7 +49,6 @@ def stdio_server(command: Sequence[str]) -> Json:
 
 
 def text_of(payload: Json, *names: str) -> str | None:
-    """Return the first field of *names* that holds text."""
     return next((found for name in names if isinstance(found := payload.get(name), str) and found.strip()), None)
 
 

@@ -45,7 +45,6 @@ def session_sweepers(container: Container, installer: Installer) -> Iterator[Fol
 
 
 def notes_refresher(container: Container) -> NotesRefresher:
-    """Return the loop that renders notes after workers have committed."""
 
     def render(scope: Scope) -> Notes:
         return session_notes(container.memory, scope, container.clock())

@@ -93,7 +93,6 @@ class Spool:
         return None
 
     def report(self) -> dict[str, Any]:
-        """Return how many files wait and are rejected, and when a hook last failed."""
         return {"waiting": len(self.waiting()), "rejected": len(self.rejected()), "failed_at": self.failed_at()}
 
     def reject(self, path: Path, reason: str) -> None:

@@ -48,7 +48,6 @@ class JobNames:
     prefix: str = _USUAL
 
     def own(self, name: str) -> str:
-        """Return the name of a worker or a queue, unique among all installations."""
         return f"{self._mark}{name}"
 
     def own_id(self, job: str) -> str:

@@ -68,7 +68,6 @@ def connect_rq(settings: Settings) -> redis.Redis:
 
 
 def masked(url: str) -> str:
-    """Return *url* without its password."""
     return _PASSWORD.sub("***", _CREDENTIALS.sub(r"\1:***@", url))
 
 

@@ -32,8 +32,6 @@ _SHARED = Path("/tmp")  # noqa: S108 - the directory in it is private, and refus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataDir:
-    """Paths of one embedded server's files."""
-
     home: Path
     socket: Path
     log: Path

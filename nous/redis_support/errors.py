@@ -34,7 +34,6 @@ _PASSING = (
 
 
 def reason_of(error: redis.RedisError) -> str:
-    """Return the server's error text without the command, which may hold content."""
     return _IN_A_SCRIPT.sub("", _IN_A_PIPELINE.sub("", str(error)))
 
 
@@ -44,7 +43,6 @@ def is_not_allowed(error: redis.RedisError) -> bool:
 
 
 def not_allowed(error: redis.RedisError) -> NotAllowed:
-    """Return the error for a command that the server's ACL forbids, with the remedy."""
     reason = reason_of(error).replace("ACL failure in script: ", "")
     return NotAllowed(f"Redis does not allow it: {reason[:1].lower()}{reason[1:]}; {_REMEDY}")
 

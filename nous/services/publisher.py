@@ -126,7 +126,6 @@ class Producer:
         return [self.session_intake.of_content(session, about)]
 
     def _discard_upload(self, event: SessionEvent, warn: Warn) -> None:
-        """Delete what was uploaded for a refused event: no worker will read it."""
         if upload := released(event):
             with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
                 self.bus.apply(Effects(writes=upload))

@@ -217,8 +217,6 @@ _AT_REST = frozenset({EventStatus.DONE, EventStatus.SKIPPED, EventStatus.DEAD, E
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainStep:
-    """One event of a session's chain, as processed by one worker."""
-
     worker: str
     event_id: UUID
     location: EventLocation

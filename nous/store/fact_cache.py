@@ -78,8 +78,6 @@ class FactCache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """Stores that queries of memory read."""
-
     episodes: Episodes
     facts: FactLog
     fact_cache: FactCache

@@ -112,8 +112,6 @@ _FLOAT_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class VectorSlot:
-    """Address of a stored vector: its embedder and its slot."""
-
     embedder: str
     slot: Slot
 

@@ -56,7 +56,6 @@ def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, s
 
 
 def dataref_of(content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
-    """Return the dataref of *content* once it is uploaded."""
     return f"{_SCHEME}{keys.transcript(scope, session_id, digest=sha256(content).hexdigest())}"
 
 

@@ -120,7 +120,6 @@ class RedisBusErasure(RedisPart):
                 return False
 
     def of_scope(self, scope: Scope) -> Iterator[tuple[str, bytes]]:
-        """Yield the type and the event of every stream entry of *scope*."""
         for stream, kind, _ in self._streams():
             for _, raw in pages.entries(self._client, stream):
                 if (head := said(raw, kind)) and head.scope == scope:

@@ -39,7 +39,6 @@ class BusKeys:
         return f"{self.prefix}:account:{group}"
 
     def of_group(self, group: str) -> tuple[str, str, str]:
-        """Return the keys of a group's leases, delivery states and counters."""
         return self.leases(group), self.progress(group), self.counters(group)
 
     def forgotten(self, scope: Scope) -> str:

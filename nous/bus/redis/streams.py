@@ -95,7 +95,6 @@ class ConsumerGroups:
                 self.ensure(stream, subscription.group)
 
     def ensure(self, stream: str, group: str) -> None:
-        """Create the group and its stream, unless they are known to exist."""
         if (stream, group) in self._known:
             return
         with translated():
@@ -111,7 +110,6 @@ class ConsumerGroups:
         self._known.clear()
 
     def read_up_to(self, stream: str, group: str) -> bytes:
-        """Return the id of the last entry that was delivered to the group."""
         self.ensure(stream, group)
         with translated():
             groups = self._client.xinfo_groups(stream)

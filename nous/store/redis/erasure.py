@@ -118,7 +118,6 @@ class RedisErasure(StorePart):
         return Counter({"candidate facts": gone})
 
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
-        """Remove everything stored for *scope*, including its fact log."""
         found = (Trace(what.replace("-", " "), key) for key, what in self._all(scope))
         members = member_name(scope, "") + "*"
         unrefined = Trace("index entries", *self._matching(self._keys.unrefined, members))

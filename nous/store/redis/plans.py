@@ -163,7 +163,6 @@ def _release(write: effects.ReleaseTranscript, keys: StoreKeys) -> CommitPlan:
 
 
 def _save_session_state(write: effects.SaveSessionState, keys: StoreKeys) -> CommitPlan:
-    """Return the preconditions and commands of *write*."""
     session_state = write.session_state
     key = keys.session_state(session_state.scope, session_state.session_id)
     packed = str(session_state.by).encode() + encode(session_state)

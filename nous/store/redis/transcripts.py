@@ -145,7 +145,6 @@ class RedisRedactions(StorePart):
             pipe.execute()
 
     def counts(self) -> Mapping[tuple[str, str], int]:
-        """Return the counts by place and rule."""
         stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.redactions)
         places = ((name.decode().partition("/"), int(count)) for name, count in stored.items())
         return {(where, rule): count for (where, _, rule), count in places}
