@@ -93,9 +93,7 @@ class App:
 _SCOPE_FORMS = "project, agent/project or tenant/agent/project"
 
 
-def _parsed(_: click.Context, __: click.Parameter, written: Any) -> Any:
-    if isinstance(written, tuple):
-        return tuple(map(Scope.parse, cast("tuple[str, ...]", written)))
+def _parsed(_: click.Context, __: click.Parameter, written: str | None) -> Scope | None:
     return None if written is None else Scope.parse(written)
 
 
@@ -111,7 +109,6 @@ def option_of_scope(text: str, *, callback: Callable[..., Any] = _parsed, **how:
 scope_option = option_of_scope(f"{_SCOPE_FORMS}. Default: that of this directory.", callback=_parsed_or_here)
 session_scope_option = option_of_scope(f"{_SCOPE_FORMS}. Default: that of the directory it ran in.")
 any_scope_option = option_of_scope(f"{_SCOPE_FORMS}. Default: all scopes.")
-scopes_option = option_of_scope("Only this scope. Repeat it for several. Default: all scopes.", multiple=True)
 json_option = click.option("--json", "as_json", help="Print JSON.", is_flag=True)
 agent_option = click.option("--agent", help="Id of the agent whose session it is.", default="default")
 format_option = click.option("--format", "format_", help="Read it as this format instead of detecting it.", metavar="F")

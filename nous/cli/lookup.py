@@ -28,15 +28,6 @@ def knowledge_of(container: "Container", scope: Scope, *, vectors: bool = True) 
         yield knowledge
 
 
-def scopes_named(container: "Container", wanted: Sequence[Scope]) -> Sequence[Scope]:
-    """Return the scopes *wanted*, or all if none are. Raises `NotFound` for an unknown one."""
-    known = container.memory.episodes.scopes()
-    for each in wanted:
-        if each not in known:
-            raise NotFound(f"there is no scope {each}, nor anything of it{elsewhere(container, each)}")
-    return wanted or known
-
-
 def elsewhere(container: "Container", scope: Scope) -> str:
     others = [each for each in container.memory.episodes.scopes() if each != scope]
     return f"; there is something in {_some(others)}" if others else ""

@@ -9,8 +9,8 @@ import click
 from nous.app.container import Container
 from nous.app.services import embed_missing
 from nous.bus.base import Conflict, Priority
-from nous.cli.framework import App, dry_run_option, json_option, scope_option, scopes_option
-from nous.cli.lookup import ALL, episode_of, scopes_named
+from nous.cli.framework import App, dry_run_option, json_option, scope_option
+from nous.cli.lookup import ALL, episode_of
 from nous.cli.output import counted, note, render, render_table
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.episode import Episode, Tier
@@ -53,11 +53,10 @@ def _verdict(found: Calibration) -> tuple[str, str]:
 
 
 @click.command()
-@scopes_option
 @dry_run_option
 @json_option
 @click.pass_obj
-def reembed(app: App, *, scope: Sequence[Scope], dry_run: bool, as_json: bool) -> None:
+def reembed(app: App, *, dry_run: bool, as_json: bool) -> None:
     """Queue the facts and episodes that have no vector of the configured embedder.
 
     Run it after you changed the embedder and restarted the workers, or after the embedder was unavailable. Workers
@@ -65,7 +64,7 @@ def reembed(app: App, *, scope: Sequence[Scope], dry_run: bool, as_json: bool) -
     """
     container, embedder = app.container, app.container.memory.embedder.id
     rows: list[dict[str, Any]] = []
-    for each in scopes_named(container, scope):
+    for each in container.memory.episodes.scopes():
         facts, episodes = embed_missing(container, each, dry_run=dry_run)
         if not (facts or episodes):
             continue

@@ -133,13 +133,10 @@ class SessionRecovery:
             action = finish(what)
         except Unavailable:
             raise
-        except NousError as error:
+        except Exception as error:
             if of not in self._failing:
-                log.warning("session.recovery_failed", of=of, reason=str(error))
-            self._failing.add(of)
-        except Exception:  # the outermost call for one session: the others are still finished
-            if of not in self._failing:
-                log.exception("session.recovery_error", of=of)
+                is_defect = not isinstance(error, NousError)
+                log.warning("session.recovery_failed", of=of, reason=str(error), exc_info=is_defect)
             self._failing.add(of)
         else:
             self._failing.discard(of)

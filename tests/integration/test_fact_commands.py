@@ -170,20 +170,6 @@ def test_a_session_is_found_by_a_prefix_of_its_id_and_by_its_episode_s(container
     assert missing.exit_code == BAD_INPUT
 
 
-def test_a_folder_is_published_with_all_sessions_below_it(nous: Nous, tmp_path: Path) -> None:
-    (tmp_path / "deeper").mkdir()
-    (tmp_path / "one.txt").write_text(CHAT)
-    (tmp_path / "deeper" / "two.txt").write_text(CHAT)
-    (tmp_path / "odd.bin").write_bytes(bytes(range(256)) * 99)
-
-    published = nous("publish", tmp_path)
-
-    assert published.exit_code == 0
-    assert ("one.txt" in published.stdout, "deeper/two.txt" in published.stdout) == (True, True)
-    assert "1 file in" in published.stderr
-    assert "such as odd.bin" in published.stderr
-
-
 def test_what_is_remembered_can_be_asked_from_python(container: Container, nous: Nous) -> None:
     remember(container, "meeting")
     nous("status")  # sets the variables that name this server
@@ -220,12 +206,3 @@ def test_a_query_that_is_passed_over_is_named(nous: Nous) -> None:
 
     assert "'ok' names nothing to look for" in nous("context", "--query", "ok").stderr
     assert nous("context", "--query", "staging").stderr == nous("context").stderr == ""
-
-
-def test_a_scope_that_is_not_there_is_refused_where_it_would_change(nous: Nous) -> None:
-    nous("facts", "learn", stdin=json.dumps(SAID))
-
-    result = nous("reembed", "--scope", "nope")
-
-    assert result.stderr.startswith("nous: there is no scope default/default/nope, nor anything of it; ")
-    assert result.exit_code == BAD_INPUT

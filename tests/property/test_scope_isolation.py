@@ -173,7 +173,7 @@ READING = {
     "facts approve": ("facts", "approve", "{fact}"),
     "facts drop": ("facts", "drop", "{fact}"),
 }
-WRITING = {"publish", "watch", "heartbeat", "record-decision", "facts learn", "reprocess", "reembed"}
+WRITING = {"publish", "watch", "heartbeat", "record-decision", "facts learn", "reprocess"}
 SERVING = {"mcp"}  # its tools are tried in tests/integration/test_mcp.py
 
 

@@ -120,7 +120,7 @@ def test_a_session_that_keeps_failing_is_named_in_the_log_once(world: IdleWorld)
     with capture_logs() as said:
         assert [*finisher.close(), *finisher.close()] == []
 
-    assert [(line["event"], line["of"]) for line in said] == [("session.recovery_error", f"{Scope()}/s1")]
+    assert [(line["event"], line["of"]) for line in said] == [("session.recovery_failed", f"{Scope()}/s1")]
 
 
 def half_closed(world: IdleWorld, path: Path) -> SessionState:
