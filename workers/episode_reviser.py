@@ -135,7 +135,7 @@ def revised(
     return replace(
         stored,
         edition=stored.edition + 1,
-        summary=replace(summary, title=title, key_points=summary.key_points or before.key_points),
+        summary=replace(summary if summary.key_points else summary.teaching(before.lessons), title=title),
         candidate_facts=(*decided, *understood.candidate_facts),
         quarantined=(*apart, *understood.quarantined),
         decisions=summary_input.decisions,

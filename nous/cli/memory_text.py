@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from nous.cli.output import counted, day, fitted, in_words, path_of
-from nous.domain.episode import Episode, Tier
+from nous.domain.episode import Episode, Lesson, Tier
 from nous.domain.fact import LinkKind
 from nous.knowledge.fact_index import Earlier, FactIndex, KnownFact
 from nous.knowledge.open_pairs import open_pairs_of
@@ -25,7 +25,7 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     yield f"  because {one_line(summary.outcome_rationale)}"
     recorded = dict.fromkeys(each.description for each in episode.decisions if not each.turns)
     yield from (f"  decided: {fitted(description, beside=11)}" for description in recorded)
-    yield from (f"  - {fitted(point, beside=4)}" for point in summary.key_points)
+    yield from (f"  - {fitted(point, beside=4)}" for point in map(_point, summary.lessons))
     yield from (f"  open: {fitted(thread, beside=8)}" for thread in summary.still_open)
 
 
@@ -40,7 +40,7 @@ def whole_episode(episode: Episode) -> Iterator[str]:
     if episode.contradiction not in {None, summary.outcome_rationale}:
         yield f"unsure: {one_line(episode.contradiction or '')}"
     yield from _listed("decided", (decision.description for decision in episode.decisions))
-    yield from _listed("learned", summary.key_points)
+    yield from _listed("learned", map(_point, summary.lessons))
     yield from _listed("files", episode.files_touched)
     yield from _listed("open", summary.open_threads)
     yield from _listed("not stored", (f"{count} because: {reason}" for reason, count in episode.dropped_facts))
@@ -49,6 +49,10 @@ def whole_episode(episode: Episode) -> Iterator[str]:
 def _title(episode: Episode) -> str:
     summary = episode.summary
     return f"{one_line(summary.title)}  [{summary.outcome}{'' if episode.is_sure else ', unsure'}]"
+
+
+def _point(lesson: Lesson) -> str:
+    return lesson.text + (f" (turn {', '.join(map(str, lesson.turns))})" if lesson.turns else "")
 
 
 def _made_by(episode: Episode) -> str:

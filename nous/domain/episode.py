@@ -1,10 +1,11 @@
 """Value types of an episode: a session's stored summary, candidate facts and provenance."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from itertools import chain, repeat
+from typing import Annotated, NamedTuple
 from uuid import UUID, uuid5
 
 from annotated_types import Ge, Interval
@@ -154,9 +155,19 @@ class QuarantinedFact:
     reason: str
 
 
+class Lesson(NamedTuple):
+    """A key point, and the turns that it rests on."""
+
+    text: str
+    turns: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Short summary of a session; key points are lessons, not events."""
+    """Short summary of a session; key points are lessons, not events.
+
+    `key_point_turns` has the turns of each key point, in their order; records of older releases have none.
+    """
 
     title: str
     summary: str
@@ -165,6 +176,20 @@ class Summary:
     outcome_rationale: str
     topics: tuple[str, ...]
     open_threads: tuple[str, ...] = ()
+    key_point_turns: tuple[tuple[Turn, ...], ...] = ()
+
+    @property
+    def lessons(self) -> tuple[Lesson, ...]:
+        """The key points with their turns."""
+        return tuple(map(Lesson, self.key_points, chain(self.key_point_turns, repeat(()))))
+
+    def teaching(self, lessons: Iterable[Lesson]) -> "Summary":
+        """Return this summary with *lessons* in place of its own."""
+        found = tuple(lessons)
+        turns = tuple(lesson.turns for lesson in found)
+        return replace(
+            self, key_points=tuple(lesson.text for lesson in found), key_point_turns=turns if any(turns) else ()
+        )
 
     @property
     def text(self) -> str:

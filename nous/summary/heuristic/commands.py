@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from nous.text.language import patterns, tables
 from nous.transcript.model import Entry, Kind, Transcript
@@ -81,11 +82,16 @@ def has_passed(result: Entry) -> bool:
 
 
 def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iterator[CommandRun]:
-    """Yield the known runs in a command line; without a result, or rejected, nothing ran."""
+    """Yield the known runs in a command line; without a result, or rejected, nothing ran.
+
+    None is known to have failed if the line did, shows no failure of theirs, and ends with something else.
+    """
     if not action.command or result is None or result.kind is Kind.DECISION:
         return
-    directory, passed = "", has_passed(result)
-    for part in _PART.split(_HEREDOC.sub("", action.command[:_READ])):
+    passed = has_passed(result)
+    run = partial(CommandRun, turn=action.call.turn, place=place, passed=passed)
+    found, purpose, directory = list[CommandRun](), None, ""
+    for part in filter(str.strip, _PART.split(_HEREDOC.sub("", action.command[:_READ]))):
         if moved := _CHANGE_DIRECTORY.match(part.strip()):
             directory = _below(moved[2], home)
             continue
@@ -93,15 +99,10 @@ def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iter
         command = _MANNER.sub("", command).removesuffix(" --")
         purpose = next((purpose for purpose, known in _KNOWN.items() if known.match(command)), None)
         if purpose:
-            yield CommandRun(
-                purpose=purpose,
-                command=command,
-                directory=directory,
-                turn=action.call.turn,
-                place=place,
-                passed=passed,
-                is_whole=not _PICKS.search(command),
-            )
+            is_whole = not _PICKS.search(command)
+            found.append(run(purpose=purpose, command=command, directory=directory, is_whole=is_whole))
+    if passed or purpose or _FAILED.search(result.text[-_VERDICT_CHARS:]):
+        yield from found
 
 
 def usual(runs: Sequence[CommandRun]) -> list[CommandRun]:

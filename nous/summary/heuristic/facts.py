@@ -29,7 +29,7 @@ _MOST_ANSWERS, _MOST_ACTIONS, _MOST_STATED = 3, 3, 6
 _FEWEST_WORDS = 5
 _MOSTLY_CODE = 0.65
 _CODE = re.compile(r"`[^`]+`")
-_BY_AGENT = re.compile(r"^(?:Done[.:\u2014 -]+)?I(?:['\u2019]ve| have)? (?:also |now |successfully )*", re.IGNORECASE)
+BY_AGENT = re.compile(r"^(?:Done[.:\u2014 -]+)?I(?:['\u2019]ve| have)? (?:also |now |successfully )*", re.IGNORECASE)
 _LONGEST = 400
 _ACTION_WORDS = 40
 _RUN_AS = {
@@ -74,7 +74,7 @@ def action_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         first = next((one for one in said if _reports_action(one.text) and not _is_gone(one, record)), None)
         if first is None:
             continue
-        text = _BY_AGENT.sub("", passage_from(said, first, _ACTION_WORDS) if first.text.endswith(":") else first.text)
+        text = BY_AGENT.sub("", passage_from(said, first, _ACTION_WORDS) if first.text.endswith(":") else first.text)
         text = shortened(text[:1].upper() + text[1:], _LONGEST)
         yield fact_of(text, Category.EVENT, 0.65, said=first.text, turns=(turn.number,))
 

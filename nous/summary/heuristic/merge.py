@@ -37,10 +37,10 @@ def merged(windows: Sequence[WindowSummary]) -> tuple[Summary, tuple[CandidateFa
     does not say. No point, topic or fact occurs twice; all are taken round-robin until the caps are reached.
     """
     last = windows[-1].summary
+    points = distinct(_by_turns(each.summary.lessons for each in windows), MOST_POINTS, lambda lesson: lesson.text)
     summary = replace(
-        last,
+        last.teaching(points),
         title=next((each.summary.title for each in windows if each.summary.title != UNTITLED), UNTITLED),
-        key_points=tuple(distinct(_by_turns(each.summary.key_points for each in windows), MOST_POINTS)),
         topics=tuple(dict.fromkeys(_by_turns(each.summary.topics for each in windows)))[:MOST_TOPICS],
         open_threads=_still_open(windows),
     )

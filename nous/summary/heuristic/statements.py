@@ -13,12 +13,13 @@ from nous.text.sentences import shortened
 
 _SHORTEST, _LONGEST = 12, 320
 _FEWEST_WORDS, _FEWEST_OF_REASON, _FEWEST_OF_DECISION = 2, 3, 4
-_REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
+REJECTED = re.compile(r"Rejected (?P<what>[^(:]+(?:\(.*?\))?)(?:: (?P<reason>.+))?", re.DOTALL)
 _ANSWERED = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
 _PLAN = re.compile(r"Approved the plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
 _PLAN_CHARS, _QUOTED_WORDS = 200, 20
 _LONGEST_QUOTE = 300  # characters
 _PATHS = re.compile(r"/(?:[^/\s()]+/)+")
+_DESCRIBED = re.compile(r'\w+\((?:desc|description)="(?P<description>[^"]+)".*', re.DOTALL)
 _TIES = re.compile(
     r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|sure|hmm+|well|oh|ah"
     r"|please|btw|by the way|note|fyi|important|remember(?: that|:)|actually|again|sorry|wait|great|perfect|thanks"
@@ -114,9 +115,8 @@ def verdicts(record: SessionRecord) -> Iterator[Decision]:
             )
             told = f"{exchange[:1].upper()}{exchange[1:]}"
             yield Decision(description=told, category="answer", turns=(entry.turn,))
-        elif (rejected := _REJECTED.match(text)) and _instructs(rejected["reason"]):
-            what, reason = shortened(_PATHS.sub("", rejected["what"]), 80), shortened(rejected["reason"], _LONGEST)
-            told = f"The user rejected {what}: “{reason}”"
+        elif (rejected := REJECTED.fullmatch(text)) and _instructs(rejected["reason"] or ""):
+            told = f"The user rejected {rejected_call(rejected['what'])}: “{shortened(rejected['reason'], _LONGEST)}”"
             yield Decision(description=told, category="rejection", turns=(entry.turn,))
         elif plan := _PLAN.match(text):
             told = f"The user approved the plan “{shortened(text[plan.end() :], _PLAN_CHARS)}”"
@@ -139,6 +139,13 @@ def _instructs(reason: str) -> bool:
         return False
     is_order = known.says("instructs", reason) or known.opens("wish", reason) or known.opens("directive", reason)
     return is_order and len(telling_words(reason)) >= _FEWEST_OF_REASON and not known.opens("waits", reason)
+
+
+def rejected_call(rejected: str) -> str:
+    """Return how to call a rejected call in a sentence."""
+    bare = _PATHS.sub("", rejected)
+    described = _DESCRIBED.match(bare)
+    return f"“{described['description']}”" if described else shortened(bare, 80)
 
 
 def fact_of(

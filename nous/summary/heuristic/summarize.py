@@ -30,14 +30,14 @@ def summarize(transcript: Transcript) -> Extracted:
     summary = Summary(
         title=title_of(record, topics),
         summary=summary_of(record, judgement),
-        key_points=tuple(lessons(record)),
+        key_points=(),
         outcome=judgement.outcome,
         outcome_rationale=judgement.rationale,
         topics=topics,
         open_threads=tuple(open_threads(record, judgement)),
     )
     return Extracted(
-        summary=summary,
+        summary=summary.teaching(lessons(record)),
         candidate_facts=candidate_facts(record),
         files_touched=tuple(record.files),
         is_sure=judgement.is_sure,

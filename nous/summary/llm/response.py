@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
-from nous.domain.episode import CandidateFact, Category, Outcome, Quote, Summary
+from nous.domain.episode import CandidateFact, Category, Lesson, Outcome, Quote, Summary
 from nous.domain.errors import BadInput
 from nous.summary.llm.json_recovery import object_in, prose_in, summary_in
 from nous.summary.llm.vetting import UNTITLED
@@ -53,6 +53,7 @@ _OUTCOMES: Mapping[Outcome, str] = {
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
 _LEAST_PERCENT = 10
 _TURN = re.compile(r"(?<![\d.])\d{1,6}(?!\d)")
+_CITED = re.compile(r"\s*[(\[]turns? ([\d, ]+|\d+(?: and \d+)+)[)\]]\.?\Z", re.IGNORECASE)
 _PART_OF_DATE = re.compile(r"(?!0000)[0-9]{4}(?:-(?:0[1-9]|1[0-2]))?\Z")
 
 _NOTHING = frozenset({"none", "n/a"})  # texts by which models fill a field that has no content
@@ -175,6 +176,21 @@ def _texts(longest: int) -> BeforeValidator:
     )
 
 
+def _points(value: Any) -> list[str]:
+    """Return the key points in *value*; the turns of an object follow its text, as asked for."""
+    points: list[str] = []
+    for each in items_of(value):
+        turns = turns_of(_named(each).get("turns")) if isinstance(each, dict) else []
+        if text := shortened(text_of(each), LONGEST_POINT):
+            points.append(f"{text} (turns {', '.join(map(str, turns))})" if turns else text)
+    return points
+
+
+def _lesson(point: str) -> Lesson:
+    cited = _CITED.search(point)
+    return Lesson(point[: cited.start()] if cited else point, tuple(turns_of(cited[1])) if cited else ())
+
+
 def _facts(value: Any) -> list[dict[str, Any]]:
     facts: list[dict[str, Any]] = []
     for item in items_of(value)[:_MOST_FACTS]:
@@ -240,7 +256,9 @@ class EpisodeAnswer(_Lenient):
 
     title: Annotated[str, _text(LONGEST_TITLE)] = Field(description="5 to 10 words.")
     summary: Annotated[str, _text(LONGEST_SUMMARY)] = Field(description="100 to 150 words.")
-    key_points: Annotated[list[str], _texts(LONGEST_POINT)] = Field(description="Lessons, not events.")
+    key_points: Annotated[list[str], BeforeValidator(_points)] = Field(
+        description="Lessons, not events; each ends with its turns, as in (turns 2, 5)."
+    )
     outcome_rationale: Annotated[str, _text(LONGEST_POINT)] = Field(description="One sentence.")
     outcome: Annotated[str, BeforeValidator(_outcome)] = Field(
         description="How it ended for the user.", json_schema_extra={"enum": [each.value for each in Outcome]}
@@ -299,12 +317,13 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
     summary = Summary(
         title=" ".join(answer.title.split()),
         summary=answer.summary,
-        key_points=tuple(answer.key_points),
+        key_points=(),
         outcome=outcome,
         outcome_rationale=rationale,
         topics=tuple(answer.topics),
         open_threads=tuple(answer.open_threads),
     )
+    summary = summary.teaching(map(_lesson, answer.key_points))
     return ModelSummary(summary, tuple(map(_fact, answer.candidate_facts)), has_facts)
 
 

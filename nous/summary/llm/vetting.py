@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
-from nous.domain.episode import CandidateFact, QuarantinedFact, Summary, Trust
+from nous.domain.episode import CandidateFact, Lesson, QuarantinedFact, Summary, Trust
 from nous.summary.llm.source_index import (
     BRIEF,
     PASTED,
@@ -93,6 +93,10 @@ class Sorting(ABC):
         """Return why a statement has no ground in the session. A quotation has."""
         return None
 
+    def shown(self, turns: Iterable[int], /) -> tuple[int, ...]:
+        """Return those of *turns* that the session has. A quotation's are its own."""
+        return tuple(turns)
+
     def sorted_out(
         self, facts: Iterable[CandidateFact]
     ) -> tuple[tuple[CandidateFact, ...], tuple[QuarantinedFact, ...]]:
@@ -115,11 +119,11 @@ class Sorting(ABC):
             title=" ".join(sound([summary.title])) or UNTITLED,
             summary=" ".join(sound(_sentences(summary.summary))),
             outcome_rationale=" ".join(sound(_sentences(summary.outcome_rationale))),
-            key_points=sound(summary.key_points),
             open_threads=sound(summary.open_threads),
             topics=sound(summary.topics),
         )
-        return HeldBack(kept, dropped)
+        points = (Lesson(text, self.shown(turns)) for text, turns in summary.lessons if sound([text]))
+        return HeldBack(kept.teaching(points), dropped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +152,9 @@ class Vetting(Sorting):
 
     def unfounded(self, statement: str, /) -> str | None:
         return UNFOUNDED if self.session.lacks(statement) else None
+
+    def shown(self, turns: Iterable[int], /) -> tuple[int, ...]:
+        return tuple(turn for turn in turns if turn in self.session.turns)
 
     def _heard(self, claim: CitedStatement) -> Heard:
         def share(said: Iterable[SourceTurn]) -> float:

@@ -20,6 +20,7 @@ from nous.cli.memory_text import episode_lines
 from nous.cli.output import counted, fitted, in_words, render, render_table, table
 from nous.cli.publish import troubles
 from nous.cli.status import headline, sections, verdict
+from nous.domain.episode import Lesson
 from nous.domain.events import SessionEnded
 from nous.services.publisher import Published
 from nous.services.session_lifecycle import ChainStep
@@ -136,11 +137,12 @@ def test_each_line_of_an_episode_is_told_once_and_a_line_break_forges_none() -> 
     because = "It is a\nb"
     shown = episode()
     threads = (because, "The tests are still red.")
-    summary = replace(shown.summary, title="a\nb", outcome_rationale=because, open_threads=threads)
+    summary = shown.summary.teaching([Lesson("Clocks drift.", (2, 4))])
+    summary = replace(summary, title="a\nb", outcome_rationale=because, open_threads=threads)
 
     told = list(episode_lines(replace(shown, summary=summary, dataref="file:///x%0A%E2%80%A8y")))
 
-    assert "  from /x y" in told
+    assert {"  from /x y", "  - Clocks drift. (turn 2, 4)"} <= {*told}
     assert "  open: The tests are still red." in told
     assert sum("It is a b" in line for line in told) == 1
     assert not any("\n" in line for line in told)

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from builders.sessions import asks, commits, edits, runs, says
+from builders.sessions import Piece, asks, calls, commits, edits, rejects, runs, says
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nous.domain.episode import Lesson
 from nous.summary.heuristic.summarize import Extracted, summarize
 from nous.transcript.model import Entry, Header, Kind, Transcript
 
@@ -87,6 +88,61 @@ def test_a_failure_that_was_mended_teaches_its_cause(of: Of) -> None:
     assert lessons == (
         "`pytest` failed until this was mended: The test fails because `read_rows` closes the file too early.",
     )
+
+
+LINT = "rows.py:3:1: string `rows` has 3 occurrences (goconst)\n1 error"
+DUTY = "The gateway adds the duty, so the total price is 305."
+BUSY = "Error: payment does not add up, total price is 305, but paid 255"
+PORT = "the proxy listens on port 9018 since it moved to the new host"
+MENDED = [runs("make lint", LINT, fails=True), edits("src/rows.py"), runs("make lint")]
+BOOKED = [calls("book", {"paid": 255}, BUSY, fails=True), says(DUTY), calls("book", {"paid": 305})]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "turns", "lesson"),
+    [
+        (MENDED, (1,), "`make lint` failed until `rows.py` changed: “string `rows` has 3 occurrences (goconst)”"),
+        ([rejects("Edit(/src/a.py)", "use one switch")], (1,), "The user rejected Edit(a.py): “use one switch”"),
+        ([rejects("Edit(/src/a.py)"), asks("fix the test")], (1, 2), "The user rejected Edit(a.py): “fix the test”"),
+        (
+            [says("`Stop` ends a session."), asks("no, `Stop` ends a turn"), says("Understood.")],
+            (2,),
+            "The user corrected the agent: “no, `Stop` ends a turn”",
+        ),
+        (
+            [edits("a.py"), says("Done."), asks("the proxy moved to a new host"), says(f"You're right: {PORT}.")],
+            (2,),
+            f"The user corrected the agent: “the proxy moved to a new host” The agent then said: “T{PORT[1:]}.”",
+        ),
+        (
+            [asks("saving a draft crashes the editor"), edits("a.py"), says("Added the missing lock to `save_draft`.")],
+            (2,),
+            "“saving a draft crashes the editor” was mended: Added the missing lock to `save_draft`.",
+        ),
+        (BOOKED, (1,), f"`book` failed: “{BUSY[7:]}” The agent then said: “{DUTY}”"),
+    ],
+    ids=["linted", "rejected", "rejected, then told why", "objected", "accepted", "reported", "tried again"],
+)
+def test_what_was_mended_or_corrected_is_a_lesson_with_its_turns(
+    of: Of, pieces: list[list[Piece]], turns: tuple[int, ...], lesson: str
+) -> None:
+    assert of(asks("go on"), *pieces).summary.lessons == (Lesson(lesson, turns),)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [edits("a.py"), runs("pytest"), says("Added a test to `a.py`.")],
+        [rejects("Edit(/src/a.py)"), asks("thanks"), says("OK.")],
+        [rejects("Edit(/src/a.py)", "wait, is it needed?"), says("OK.")],
+        [runs("make lint", LINT, fails=True), runs("make lint"), says("Done.")],
+        [runs("go build x && x bad", "Error: no such command", fails=True), edits("a.py"), runs("go build x")],
+        [edits("a.py"), says("Done."), asks("the password is [secret:password:1a2b]"), says("You're right.")],
+    ],
+    ids=["nothing failed", "thanks", "a question", "nothing changed", "something else failed", "a secret"],
+)
+def test_nothing_is_learned_where_nothing_was_mended_or_corrected(of: Of, pieces: list[list[Piece]]) -> None:
+    assert of(asks("go on"), *pieces).summary.lessons == ()
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """Answers about windows as one: title, outcome, open threads, and no repeats."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from nous.domain.episode import CandidateFact, Outcome, Summary
+from nous.domain.episode import CandidateFact, Lesson, Outcome, Summary
 from nous.domain.summary_input import MOST_CANDIDATES as MOST_FACTS
 from nous.domain.summary_input import MOST_POINTS, Segment
 from nous.summary.heuristic.merge import WindowSummary, merged
@@ -119,6 +120,8 @@ def test_a_point_that_two_windows_make_is_made_once_and_leaves_its_place_to_anot
     said, again = "The queue drops a message when its lease ends.", "When its lease ends, the queue drops a message."
     parts = [part("one", points=(said, "Figs dry slowly.")), part("two", points=(again, "Olives need salt."))]
 
-    points = merged(parts)[0].key_points
+    parts[1] = parts[1]._replace(summary=replace(parts[1].summary, key_point_turns=((7,), (8, 9))))
 
-    assert points == (said, "Figs dry slowly.", "Olives need salt.")
+    points = merged(parts)[0].lessons
+
+    assert points == (Lesson(said), Lesson("Figs dry slowly."), Lesson("Olives need salt.", (8, 9)))

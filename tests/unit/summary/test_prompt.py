@@ -17,7 +17,7 @@ user = "$decisions$before$transcript Now, at most $$5 of words."
 """
 
 
-@pytest.mark.parametrize(("name", "version"), [("episode", "episode-3"), ("anchored", "anchored-1")])
+@pytest.mark.parametrize(("name", "version"), [("episode", "episode-4"), ("anchored", "anchored-1")])
 def test_the_prompts_that_come_along_can_be_read(name: str, version: str) -> None:
     prompt = built_in(name)
 

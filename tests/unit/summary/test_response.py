@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.domain.episode import CandidateFact, Category, Outcome, Quote
+from nous.domain.episode import CandidateFact, Category, Lesson, Outcome, Quote
 from nous.domain.errors import BadInput
 from nous.summary.llm.response import (
     LONGEST_FACT,
@@ -96,6 +96,12 @@ def test_a_list_is_made_of_whatever_was_given_and_never_of_characters(value: Any
 
     assert read_answer.summary.key_points == points
     assert read_answer.summary.topics == ("dates",)
+
+
+def test_a_point_gives_its_turns_at_its_end_or_in_an_object() -> None:
+    summary = answer(key_points=["One (turns 2, 5)", {"text": "Two", "turns": [1]}, "Three (turn of events)"]).summary
+
+    assert summary.lessons == (Lesson("One", (2, 5)), Lesson("Two", (1,)), Lesson("Three (turn of events)"))
 
 
 @pytest.mark.parametrize(

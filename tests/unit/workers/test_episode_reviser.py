@@ -58,7 +58,7 @@ def test_offering_twice_asks_once() -> None:
 
     assert world.offer() == 1
     assert world.offer() == 0
-    world.bus.publish(outdated_by(world, "scripted:model episode-3"))
+    world.bus.publish(outdated_by(world, "scripted:model episode-4"))
     world.work()
 
     assert len(world.model.questions) == 1
@@ -73,7 +73,7 @@ def test_a_new_prompt_makes_a_new_edition_and_the_old_one_stays_reachable() -> N
     (episode,) = world.episodes
     editions = world.store.editions(Scope(), episode.id)
     assert [each.edition for each in editions] == [2, 1]
-    assert [each.prompt_version for each in editions] == [NEWER, "episode-3"]
+    assert [each.prompt_version for each in editions] == [NEWER, "episode-4"]
     assert [each.summary.title for each in editions] == ["Another title for the same session of billing", GOOD["title"]]
     assert world.account("episode-reviser").done == 1
 

@@ -90,7 +90,7 @@ def warnings(logs: list[Mapping[str, Any]]) -> list[tuple[int, int]]:
 def test_its_points_come_from_every_part_of_the_session(told: Told, see: See) -> None:
     points = see(worked(told, 6), budget=600, most=4).summary.key_points
 
-    assert sorted(points) == sorted(LESSONS[:6])
+    assert all(any(point.endswith(lesson) for point in points) for lesson in LESSONS[:6])
 
 
 def test_it_is_the_whole_session_that_is_summarized_in_however_many_windows_it_is_seen(told: Told, see: See) -> None:
