@@ -6,6 +6,7 @@ Model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,28 +50,23 @@ class MiniLM:
     def __init__(self, *, weights: Path | None = None) -> None:
         self._weights = weights
         self._lock = Lock()
-        self._model: _Model | None = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np  # noqa: PLC0415 (only vectors need it)
 
         with self._lock:
-            model = self._loaded()
-            rows = [model.vector(text) for text in texts]
+            rows = [self._vector(text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
 
-    def _loaded(self) -> _Model:
-        if self._model is None:
-            self._model = _Model(_session(_checked(self._weights or _installed())))
-        return self._model
+    @cached_property
+    def _session(self) -> InferenceSession:
+        return _session(_checked(self._weights or _installed()))
 
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return _tokenizer()
 
-class _Model:
-    def __init__(self, session: InferenceSession) -> None:
-        self._tokenizer = _tokenizer()
-        self._session = session
-
-    def vector(self, text: str) -> NDArray[np.float32]:
+    def _vector(self, text: str) -> NDArray[np.float32]:
         """Return the mean of the text's piece vectors, scaled to length 1."""
         import numpy as np  # noqa: PLC0415 (only vectors need it)
 

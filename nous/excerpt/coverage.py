@@ -55,7 +55,10 @@ class Concepts:
         if bare[1:2].islower():
             bare = bare[0].lower() + bare[1:]
         terms = set(bare.rstrip(".:").split()) - self._no_terms
-        return terms if bare.isascii() else _with_characters(terms)
+        if bare.isascii():
+            return terms
+        unspaced = {term for term in terms if _HAN.search(term)}
+        return (terms - unspaced).union(*map(_HAN.findall, unspaced))
 
 
 def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
@@ -74,11 +77,6 @@ def _worth(term: str, of_word: int, of_identifier: int) -> int:
     if not term[0].isalnum() and not any(map(str.isalnum, term)):
         return 0
     return of_identifier if _IDENTIFIER.search(term) else of_word
-
-
-def _with_characters(terms: set[str]) -> set[str]:
-    unspaced = {term for term in terms if _HAN.search(term)}
-    return (terms - unspaced).union(*(_HAN.findall(term) for term in unspaced))
 
 
 LONGEST_PIECE = 400
@@ -185,7 +183,8 @@ class _Filling:
             return units
         hidden: list[TextUnit] = []
         for unit in units:
-            if _overlaps(unit, spans):
+            start, end = unit.span
+            if any(start < shown_to and end > shown_from for shown_from, shown_to in spans):
                 self._covered |= unit.news
             else:
                 hidden.append(unit)
@@ -201,7 +200,8 @@ class _Filling:
             length = self._length(unit)
             if account.cost(unit.index, length) <= spare:
                 account.take(unit.index, length)
-                self._add(unit)
+                self._added[unit.index].append(unit.span)
+                self._covered |= unit.news
                 added = True
                 continue
             deferred.append(waiting)
@@ -248,16 +248,5 @@ class _Filling:
         if unit.index not in self._closing:
             self._closing[unit.index] = longest_closing(text)
         closing = self._closing[unit.index]
-        return most_added(text, unit.span, closing=closing, to_nothing=not self._is_shown(unit.index))
-
-    def _is_shown(self, index: int) -> bool:
-        return index in self.spans or index in self._added
-
-    def _add(self, unit: TextUnit) -> None:
-        self._added[unit.index].append(unit.span)
-        self._covered |= unit.news
-
-
-def _overlaps(unit: TextUnit, spans: Sequence[tuple[int, int]]) -> bool:
-    start, end = unit.span
-    return any(start < shown_to and end > shown_from for shown_from, shown_to in spans)
+        is_shown = unit.index in self.spans or unit.index in self._added
+        return most_added(text, unit.span, closing=closing, to_nothing=not is_shown)

@@ -116,7 +116,8 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
         commit = subject_of_commit(command) if command else None
         has_side_effect = commit is not None if command else not paths and (writes(action) or hands_over(action))
         relative = action._replace(command=naming.brief(command[:LONGEST_SIDE_EFFECT], ())) if command else action
-        brief = _commit(commit) if commit else brief_call(relative, has_side_effect=has_side_effect)
+        made = f'git commit "{commit[:_LONGEST_SUBJECT]}"' if commit else ""
+        brief = made or brief_call(relative, has_side_effect=has_side_effect)
         if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
             if outcome := outcomes.get(call.id):
                 why = f": {reason}" if has_side_effect and (reason := outcome.reason) else ""
@@ -129,10 +130,6 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
     spans = _spans(pieces)
     effective = [span for brief, span in zip(times, spans, strict=True) if brief in side_effects]
     return ToolsLine(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(effective))
-
-
-def _commit(subject: str) -> str:
-    return f'git commit "{subject[:_LONGEST_SUBJECT]}"'
 
 
 def _spans(pieces: Sequence[str]) -> list[Span]:

@@ -157,7 +157,9 @@ def _guarded(
         if found.is_sure:
             how = found.is_announced
             yield Supersedes(fact_id=pair.fact_id, reason=found.reason, similarity=pair.similarity, is_announced=how)
-    likelihoods = _likelihoods(pairs[:MOST_CONTRADICTED], policy)
+    least = policy.near if policy.one_sided is None else OFFERED_FROM
+    near = [pair for pair in pairs[:MOST_CONTRADICTED] if (pair.similarity or 0) >= least]
+    likelihoods = {pair.fact_id: likelihood(pair.found, pair.similarity or 0.0) for pair in near}
     merges = (merge for pair in pairs if (merge := _merged(pair, likelihoods.get(pair.fact_id, 0.0), policy)))
     yield from sorted(merges, key=lambda verdict: isinstance(verdict, Richer))
     yield _left_open(pairs, updates, likelihoods, policy)
@@ -176,12 +178,6 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
         if room < 0:
             return
         yield _Pair(statement, other.fact_id, other.statement, other.similarity)
-
-
-def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
-    least = policy.near if policy.one_sided is None else OFFERED_FROM
-    near = [pair for pair in pairs if (pair.similarity or 0) >= least]
-    return {pair.fact_id: likelihood(pair.found, pair.similarity or 0.0) for pair in near}
 
 
 def _merged(pair: _Pair, likely: float, policy: Policy) -> AlreadyKnown | Richer | None:

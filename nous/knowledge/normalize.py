@@ -113,7 +113,7 @@ def _unquoted(text: str) -> str:
     for quoted in _QUOTED:
         bare = quoted.sub(_quotation, bare)
     for _ in range(_DEEPEST):
-        if (less := _WRAPPED.sub(_content, bare)) == bare:
+        if (less := _WRAPPED.sub(lambda found: found["stressed"] or found["named"], bare)) == bare:
             break
         bare = less
     return _SPAN.sub("-", bare)
@@ -140,7 +140,3 @@ def _quotation(quoted: re.Match[str]) -> str:
     content = quoted[1] or ""
     is_code = quoted[0][0] == "`" and content.isalpha()
     return f'"{content}"' if _LITERAL.fullmatch(content) and not is_code else content
-
-
-def _content(wrapped: re.Match[str]) -> str:
-    return wrapped["stressed"] or wrapped["named"]

@@ -128,7 +128,8 @@ def _mixed(text: str) -> int:
 
 def unmasked(text: str) -> str:
     """Return *text* as a reader takes it, with what invisible or encoded characters say."""
-    hidden = [*_said_by_tags(text), *(found[1][::-1] for found in _REVERSED.finditer(text))]
+    hidden = [*("".join(chr(ord(c) - _TAG) for c in found[0]) for found in _TAGS.finditer(text))]
+    hidden += [found[1][::-1] for found in _REVERSED.finditer(text)]
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TAGS.sub("", text)))
     plain = _MARKS.sub("", plain).translate(_DASHES)
     if _mixed(plain):
@@ -138,10 +139,6 @@ def unmasked(text: str) -> str:
     if not plain.isascii() or _LEET.search(plain):
         hidden.append(_LEET.sub(lambda found: found[0].translate(_LEET_SIGNS), plain))
     return "\n".join((plain, *hidden)) if hidden else plain
-
-
-def _said_by_tags(text: str) -> Iterator[str]:
-    return ("".join(chr(ord(c) - _TAG) for c in found[0]) for found in _TAGS.finditer(text))
 
 
 def _decoded(text: str) -> Iterator[str]:

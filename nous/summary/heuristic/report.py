@@ -152,7 +152,7 @@ def reply_of(turn: RecordedTurn, question: str, entries: Sequence[Entry]) -> str
         return ""
     asked = set(content_words(question))
     last = [part for part in parts if part.place == parts[-1].place]
-    fits = {part: _fit(part, asked) for part in parts}
+    fits = {part: len(asked & set(content_words(part.text))) + bool(_YES_OR_NO.match(part.text)) for part in parts}
     margin = 1 if words().says("asks_which", question) or words().says("wants_to_know", question) else 0
     is_elsewhere = max(fits.values()) > fits[last[0]] + margin
     start = max(parts, key=lambda part: (fits[part], part.place)) if is_elsewhere else last[0]
@@ -184,10 +184,6 @@ def _is_idle(text: str) -> bool:
         return True
     says_little = known.opens("chat", text) or (len(text.split()) < 3 and not _YES_OR_NO.match(text))
     return known.opens("narrates", text) or (says_little and not identifiers(text))
-
-
-def _fit(part: _Part, asked: set[str]) -> float:
-    return len(asked & set(content_words(part.text))) + bool(_YES_OR_NO.match(part.text))
 
 
 def _run_on(parts: Sequence[_Part], start: _Part) -> str:

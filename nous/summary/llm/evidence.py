@@ -341,7 +341,8 @@ class _Polarity:
         found = [(word[0], word.start()) for word in _WORD.finditer(text)]
         self._stems = [stem_of(word) for word, _ in found]
         self.denials = [at for at, (word, _) in enumerate(found) if word in sets["denials"] or word.endswith("n't")]
-        self.negative = {*self.denials, *(at for at, (word, _) in enumerate(found) if _is_negative(word))}
+        negative = (at for at, (word, _) in enumerate(found) if word.startswith("non-") or word in sets["negative"])
+        self.negative = {*self.denials, *negative}
         self.closing = [at for at, (word, _) in enumerate(found) if at in self.denials or word in _LACKS]
         contrasts = {at for at in self.denials if _CONTRAST.search(text, 0, found[at][1])}
         ends = [end.start() for end in _CLAUSE_ENDS.finditer(text)]
@@ -369,7 +370,3 @@ def _only_denied(text: _Polarity, others: Sequence[_Polarity]) -> bool:
     """Return whether some of *others* state, and none deny, a word that *text* denies."""
     found = ({other.affirms(stem) for other in others} for stem in text.denied)
     return any(True in each and False not in each for each in found)
-
-
-def _is_negative(word: str) -> bool:
-    return word.startswith("non-") or word in words().sets["negative"]

@@ -69,7 +69,9 @@ class Literal(NamedTuple):
 
 def plain(text: str) -> str:
     form = _spaced(unicodedata.normalize("NFKC", text)).translate(_PLAIN)
-    return " ".join(_GROUPED.sub(_ungrouped, form.casefold().replace("**", "")).split())
+    return " ".join(
+        _GROUPED.sub(lambda number: re.sub(r"\D", "", number[0]), form.casefold().replace("**", "")).split()
+    )
 
 
 def _spaced(text: str) -> str:
@@ -159,10 +161,6 @@ def _canonical(number: str) -> str:
     whole, _, rest = number.partition(".")
     rest = rest if "." in rest else rest.rstrip("0")
     return (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
-
-
-def _ungrouped(number: re.Match[str]) -> str:
-    return re.sub(r"\D", "", number[0])
 
 
 _DECISION = "Decision"

@@ -331,7 +331,7 @@ def _is_ordered(statement: str, claim: CitedStatement, by_hand: Iterable[SourceT
         return most >= _SAID
     return any(
         share >= _SAID
-        and not _only_asks(said)
+        and (_POLITE.match(said) or not said.rstrip("\"')").endswith("?"))
         and any(is_denied or not _DENIAL.search(part) for part in _risky_parts(said))
         for share, said in shares
     )
@@ -342,10 +342,6 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 _PARTS = re.compile(r"[,;:]\s|\b(?:but|since|because|as|it)\b")
-
-
-def _only_asks(said: str) -> bool:
-    return said.rstrip("\"')").endswith("?") and not _POLITE.match(said)
 
 
 def _risky_parts(said: str) -> list[str]:
