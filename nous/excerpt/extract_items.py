@@ -27,8 +27,6 @@ _ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.DECISION, Kind.ERROR})
 
 
 class CallOutcome(NamedTuple):
-    """Outcome of an unsuccessful call, and the answer that reports it."""
-
     what: str
     answer: Entry
 
@@ -221,7 +219,6 @@ Placed = tuple[int, Action]
 def items_of(
     transcript: Transcript, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes
 ) -> tuple[Items, tuple[ManifestEntry, ...]]:
-    """Return the items of *transcript*, and a record of every entry that is not one."""
     builder = _ItemBuilder(actions, naming, outcomes)
     for at, entry in enumerate(transcript):
         builder.take(at, entry)

@@ -35,7 +35,6 @@ class Naming:
         self._ambiguous = {last for path in paths if last_parts.setdefault(last := _last_part(path), path) != path}
 
     def brief(self, text: str, paths: Iterable[str]) -> str:
-        """Replace *paths* in *text* with shorter names."""
         for path in paths:
             name = self._name(path)
             if name != path and path in text:
@@ -55,7 +54,6 @@ class Naming:
 
 
 def naming(transcript: Transcript, actions: Iterable[Action]) -> Naming:
-    """Return the names of the files in *actions*, which are those of *transcript*."""
     paths = {path for action in actions for path in action.paths}
     return Naming(directory_of(transcript, paths), paths)
 

@@ -53,8 +53,6 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """A prepared transcript: its items, entries that are not items, and files written."""
-
     transcript: Transcript
     items: Items
     left_out: tuple[ManifestEntry, ...]

@@ -19,7 +19,6 @@ HEAD = 2 / 3  # share of a cut text that is its beginning; the rest is its end
 
 
 def mark(omitted: int) -> str:
-    """Return the mark for *omitted* characters of a text."""
     return SHORT_MARK if omitted < _WORTH_COUNTING else f" [... {omitted} characters ...] "
 
 
@@ -61,7 +60,6 @@ def complete(spans: tuple[Span, ...], text: str) -> tuple[Span, ...]:
 
 
 def shown_length(text: str, spans: Sequence[Span]) -> int:
-    """Return the length of what `shown` renders, in characters."""
     is_whole = len(spans) == 1 and spans[0] == (0, len(text))
     return len(text.strip(" ")) if is_whole and TICKS not in text else len(shown(text, spans))
 
@@ -154,7 +152,6 @@ Taken = Mapping[int, tuple[Span, ...]]
 
 
 def whole(items: Sequence[Item]) -> dict[int, tuple[Span, ...]]:
-    """Return spans that show every item in full."""
     return {index: ((0, len(item.text)),) for index, item in enumerate(items)}
 
 
@@ -169,7 +166,6 @@ def text_of(segments: Iterable[Segment]) -> str:
 
 
 def fits_whole(items: Sequence[Item], room: int) -> bool:
-    """Return whether all *items* can be shown whole in *room* characters."""
     return sum(len(item.text) for item in items) <= room and length_of(items) <= room
 
 
@@ -220,7 +216,6 @@ class LengthAccount:
 
     @classmethod
     def exactly(cls, items: Items, taken: Taken) -> Self:
-        """Return the exact account of *taken*."""
         return cls(items, ((index, shown_length(items[index].text, taken[index])) for index in sorted(taken)))
 
     def cost(self, index: int, characters: int) -> int:

@@ -24,7 +24,6 @@ class Choice:
 
     @classmethod
     def of(cls, spans: Mapping[int, tuple[Span, ...]], *, reason: str) -> "Choice":
-        """Return a choice of all *spans* for one reason."""
         shown = {index: taken for index, taken in spans.items() if taken}
         return cls(shown, dict.fromkeys(shown, reason))
 
@@ -88,7 +87,6 @@ class Manifest:
 def manifest_of(
     items: Sequence[Item], left_out: Sequence[ManifestEntry], choice: Choice, *, strategy: str, budget: int, unit: str
 ) -> Manifest:
-    """Return the manifest of every item, and of every entry that is not one."""
     kept: list[ManifestEntry] = []
     cut: list[ManifestEntry] = []
     dropped: list[ManifestEntry] = []

@@ -37,8 +37,6 @@ class DropReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FilteredCandidates:
-    """Accepted candidates in order, and the number of dropped ones by reason."""
-
     candidates: tuple[CandidateFact, ...]
     dropped: tuple[tuple[str, int], ...] = ()
 

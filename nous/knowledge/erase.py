@@ -79,7 +79,6 @@ class Erased:
 
 
 def without_session(rows: Sequence[Row], session_id: str) -> Erased:
-    """Erase everything that *session_id* stated, by its episode or by hand."""
     return without(rows, lambda _, source: source.session_id != session_id)
 
 

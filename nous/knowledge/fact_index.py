@@ -78,7 +78,6 @@ class FactIndex:
         return self._facts.get(fact_id)
 
     def __getitem__(self, fact_id: UUID) -> KnownFact:
-        """Return the fact with that id; raise KeyError if there is none."""
         return self._facts[fact_id]
 
     def __iter__(self) -> Iterator[KnownFact]:
@@ -163,7 +162,6 @@ class FactIndex:
         return {known.fact.id: known.statement for known in current}
 
     def is_later(self, at: datetime) -> IsLater:
-        """Return a function that tells whether a known fact was last stated after *at*."""
         return lambda fact_id: self[fact_id].said_at > at
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:

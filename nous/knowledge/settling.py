@@ -84,7 +84,6 @@ def unsettling(one: KnownFact, other: KnownFact, *, reason: str, at: datetime, *
 def _link(
     one: KnownFact, other: KnownFact, *, reason: str, at: datetime, kind: LinkKind, before: Linked | None
 ) -> Linked:
-    """Return a manual link between the same ends as the link *before*."""
     link = before or Linked(fact_id=one.fact.id, other=other.fact.id, reason=reason, at=at)
     likelihood = None if kind is LinkKind.APART else link.likelihood
     return replace(link, reason=reason, at=at, kind=kind, likelihood=likelihood, by_hand=True)

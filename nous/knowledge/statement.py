@@ -87,7 +87,6 @@ class KnownFact:
 
     @property
     def times_confirmed(self) -> int:
-        """Return how many episodes stated it, the first one included."""
         return len({source.episode_id for source in self.sources})
 
     @property
@@ -129,8 +128,6 @@ class KnownFact:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """An earlier value of a fact, the time until which it was true, and its trust."""
-
     id: UUID
     text: str
     until: datetime

@@ -135,8 +135,6 @@ CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.9
 
 
 class Dedup(StrEnum):
-    """Rule that decides whether two texts say the same."""
-
     GUARDED = "guarded"
     COSINE = "cosine"
     EXACT = "exact"

@@ -99,8 +99,6 @@ class Model(Protocol):
 
 
 class ModelTimeout(Retryable):
-    """The call exceeded its total deadline."""
-
     failure = Failure.TIMEOUT
 
 

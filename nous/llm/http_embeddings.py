@@ -123,7 +123,6 @@ def _sendable(text: str) -> str:
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield *texts* in order, as many at a time as one request may hold."""
     chunk: list[str] = []
     for text in texts:
         if len(chunk) == MOST_TEXTS or (chunk and sum(map(len, chunk)) + len(text) > MOST_CHARACTERS):

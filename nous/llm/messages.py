@@ -16,7 +16,6 @@ _MOST_TOKENS = 10**9  # tokens of one call at most; a higher count would overflo
 
 
 def instruction(schema: Mapping[str, Any]) -> str:
-    """Return *schema* as an instruction, for a model without structured output."""
     return (
         "Answer with one JSON value and nothing else: no words before or after it, no code fence. "
         f"It must match this JSON schema:\n{orjson.dumps(schema).decode()}"
@@ -66,7 +65,6 @@ def usage(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_count(found: Any) -> TypeIs[int]:
-    """Return whether *found* can be the tokens of one call."""
     return isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST_TOKENS
 
 

@@ -149,8 +149,6 @@ _LIVES = (8 * _DAY, _DAY)
 
 
 class TokenUsageStore(_RedisStore):
-    """Token usage by scope and day (UTC)."""
-
     def reserve(self, reservation: Reservation, *, limit: int) -> bool:
         """Reserve tokens if the day's usage leaves room below *limit*. Idempotent.
 
@@ -241,7 +239,6 @@ class CircuitStore(_RedisStore):
         return _pause(self._run("record_failure", keys, (provider, failure.value, given, *policy)))
 
     def record_success(self, provider: str) -> None:
-        """Record that *provider* has answered, and close its circuit."""
         with translated():
             self._client.hdel(self._keys.outages, provider)
 
@@ -279,15 +276,11 @@ def _open(ends: float, circuit: _Circuit) -> OpenCircuit:
 
 
 class UsageCounters(_RedisStore):
-    """Monotonic counters of call results."""
-
     def count(self, model: str, **counts: int) -> None:
-        """Add *counts*, by name, to those of *model*."""
         fields = ((f"{name}:{model}", added) for name, added in counts.items())
         self._run("count", (self._keys.calls, self._keys.said(uuid4().hex)), tuple(chain.from_iterable(fields)))
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Return the counters by model and name."""
         with translated():
             found: dict[bytes, bytes] = self._client.hgetall(self._keys.calls)
         by_model: dict[str, dict[str, int]] = defaultdict(dict)

@@ -35,8 +35,6 @@ class Improvable(BadInput, Generic[T]):
 
 
 class Parser(Protocol[T_co]):
-    """Parse a model's text into a value."""
-
     def __call__(self, text: str, /, *, is_whole: bool, coerce: bool) -> T_co:
         """Return the value of *text*, an approximate one too with *coerce*: no retry is left then.
 

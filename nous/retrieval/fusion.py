@@ -62,6 +62,5 @@ def fused(rankings: Rankings[Key]) -> list[Fused[Key]]:
 
 
 def by_cosine(near: Sequence[tuple[Key, float]]) -> dict[Key, RankedItem]:
-    """Turn cosines into a ranking in which all items are near."""
     best = max((cosine for _, cosine in near), default=1.0)
     return {key: RankedItem(cosine / best, f"{cosine:.2f}") for key, cosine in near}

@@ -73,12 +73,10 @@ class Corpus:
         return self._hits[place]
 
     def by_words(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
-        """Rank items that have any of the query's words."""
         index = self.scope_index.words(self.episodes)
         return ranking(index.search(query.text, limit, lambda place: self.hit(place) is not None))
 
     def by_meaning(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
-        """Rank items that have at least `LEAST_COSINE` with the query."""
         if query.vector is None:
             return {}
         facts = [
@@ -92,7 +90,6 @@ class Corpus:
         return by_cosine([*islice(found, limit)])
 
     def by_file(self, query: Query) -> dict[Place, RankedItem]:
-        """Rank sessions that touched a file of the query."""
         if not query.files:
             return {}
         return {

@@ -37,7 +37,6 @@ def _told(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
 
 
 def announcement(episode: Episode, *, cause: Event, by: str, at: datetime) -> EpisodeSummarized:
-    """Return the event by which the worker *by* announces *episode*, made because of *cause*."""
     tokens = episode.tokens
     return EpisodeSummarized.after(
         cause,

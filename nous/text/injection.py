@@ -19,8 +19,6 @@ from nous.text.language import words
 
 
 class Aim(StrEnum):
-    """Purpose of an instruction."""
-
     RUN_DOWNLOAD = "run_download"
     WEAKEN_SECURITY = "weaken_security"
     ADDRESS_AGENT = "address_agent"
@@ -44,7 +42,6 @@ def aims(text: str, *, of_agent: bool = False, is_typed: bool = False) -> frozen
 
 @lru_cache(maxsize=4096)
 def _aims_of(text: str) -> tuple[frozenset[Aim], frozenset[Aim]]:
-    """Return the aims of *text* by strong and by plain patterns."""
     said = unmasked(text)
     if (flat := " ".join(said.split())) != said:
         said = f"{said}\n{flat}"
@@ -120,7 +117,6 @@ def is_disguised(text: str) -> bool:
 
 
 def _mixed(text: str) -> int:
-    """Return the number of words of *text* in two scripts."""
     if text.isascii():
         return 0
     return sum(1 for word in _WORD.findall(text) if _LATIN.search(word) and _LOOKALIKE.search(word))

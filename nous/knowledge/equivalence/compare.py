@@ -46,7 +46,6 @@ class Difference:
 
     @cached_property
     def objection(self) -> str | None:
-        """Return why the two must be kept apart, or None."""
         if objection := vetoed(self):
             return objection
         if self.only_left and self.only_right:

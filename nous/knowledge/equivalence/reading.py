@@ -19,7 +19,6 @@ _lists = partial(tables, "nous.knowledge.equivalence", "words")
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return all words of the list *name*."""
     return frozenset(re.sub(r"[|;/]", " ", _lists()[name]).split())
 
 
@@ -64,7 +63,6 @@ def small() -> frozenset[str]:
 
 @cache
 def stems(name: str) -> frozenset[str]:
-    """Return the stems of the list *name*."""
     return frozenset(map(stem, words(name)))
 
 

@@ -27,7 +27,6 @@ _ASKED = {
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of an answer; every section is required, and a list."""
     texts = {"type": "array", "items": {"type": "string"}}
     sections = {id_: {**texts, "description": asked} for id_, asked in _ASKED.items()}
     return {"type": "object", "properties": sections, "required": list(sections), "additionalProperties": False}

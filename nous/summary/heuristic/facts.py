@@ -41,7 +41,6 @@ _RUN_AS = {
 
 
 def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
-    """Return at most *most* facts, without duplicates."""
     facts = [fact for source in (stated_facts, answer_facts, action_facts) for fact in source(record)]
     found: dict[frozenset[str], CandidateFact] = {}
     for fact in facts:
@@ -99,7 +98,6 @@ def _is_gone(one: Sentence, record: SessionRecord) -> bool:
 
 
 def command_facts(record: SessionRecord) -> Iterator[CandidateFact]:
-    """Yield the command of each purpose that ran and passed."""
     for run in usual(record.runs):
         where = f" in {run.directory}" if run.directory else ""
         yield CandidateFact(

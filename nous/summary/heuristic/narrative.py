@@ -53,7 +53,6 @@ def _proposed(record: SessionRecord) -> Iterator[tuple[str, float]]:
 
 
 def topics_of(record: SessionRecord) -> tuple[str, ...]:
-    """Return the main topics of the session: identifiers, such as files, then frequent words."""
     found: Counter[str] = Counter()
     for turn in record.turns:
         for said, weight in ((turn.asked, 3), (turn.brief[:12], 1), (turn.report[:12], 1)):

@@ -85,7 +85,6 @@ class SessionRecord:
 
     @cached_property
     def files(self) -> Sequence[str]:
-        """The files that were written to, in order of the first write."""
         return list(dict.fromkeys(path for _, action in self.done for path in written_files(action)))
 
     @cached_property
@@ -168,7 +167,6 @@ class SessionRecord:
 
     @cached_property
     def is_coding(self) -> bool:
-        """Return whether the record shows command lines."""
         return any(action.command for _, action in self.actions)
 
     @cached_property

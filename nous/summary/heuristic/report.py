@@ -117,7 +117,6 @@ class Answered(NamedTuple):
 
 
 def answered(record: SessionRecord) -> Iterator[Answered]:
-    """Yield the questions of the user that were answered, in order."""
     for turn in record.turns:
         question = next((one.text for one in turn.asked if _asks(one.text)), "")
         answer = reply_of(turn, question, record.entries) if question else ""

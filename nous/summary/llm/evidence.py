@@ -47,8 +47,6 @@ _PHRASE = 4  # least of a quote that may have a single content word
 
 
 class Unsupported(StrEnum):
-    """Reason why a fact is dropped."""
-
     NO_QUOTE = "it has no quote"
     NOT_QUOTED = "its quotes are not in the session"
     FEW_WORDS = "its turns do not say it"
@@ -101,7 +99,6 @@ def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:
 
 
 def has_quote(fact: CandidateFact, session: SourceIndex) -> bool:
-    """Return whether a quote of *fact* stands in *session*."""
     return next(places(fact.quotes, session), None) is not None
 
 
@@ -269,7 +266,6 @@ def _marked(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _has_day(text: str) -> bool:
-    """Return whether *text* has a day of a month, in English or ISO 8601."""
     months = "|".join(groups("months"))
     days = rf"\b(?:{months}|sept)\b\.? ?\d|\d(?:st|nd|rd|th)?\.? (?:of )?(?:{months}|sept)\b|\d{{4}}-\d\d-\d\d"
     return re.search(days, text) is not None

@@ -23,8 +23,6 @@ _NEEDED = {"version": str, "most_tokens": int, "system": str, "user": str}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTemplate:
-    """Texts of a prompt with placeholders."""
-
     version: str
     system: str
     user: str
@@ -37,7 +35,6 @@ class PromptTemplate:
 
 @cache
 def built_in(name: str) -> PromptTemplate:
-    """Return the prompt called *name* that comes with the package."""
     return parsed((resources.files("nous.summary.llm") / "prompts" / f"{name}.toml").read_text("utf-8"), name=name)
 
 

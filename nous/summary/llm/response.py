@@ -109,7 +109,6 @@ def outcome_of(value: object) -> Outcome | None:
 
 
 def category_of(value: object) -> Category:
-    """Return the category that *value* names, or `technical`."""
     name = text_of(value).casefold().strip(" .`\"'")
     return next((known for known in Category if name in {known.value, f"{known.value}s"}), Category.TECHNICAL)
 
@@ -122,7 +121,6 @@ def confidence_of(value: object) -> float:
 
 
 def turns_of(value: object) -> list[int]:
-    """Return the turn numbers in *value*, in order."""
     numbers = (number for item in items_of(value) for number in _TURN.findall(text_of(item)))
     return sorted({int(number) for number in numbers} - {0})
 

@@ -183,7 +183,6 @@ _SPEAKERS = frozenset({"user", "assistant", "agent"})
 
 
 def content_of(text: str) -> frozenset[str]:
-    """Return the stems of the content words of *text*."""
     empty = words().sets["stopwords"] | _SPEAKERS
     found = (word for word in _STEMMED.findall(plain(text)) if word not in empty)
     return frozenset(stem for word in found for stem in _stems(word))
@@ -218,13 +217,10 @@ class CitedStatement:
         return cls(literals_in(text), content_of(text))
 
     def share_in(self, content: frozenset[str]) -> float:
-        """Return the share of its words that is in *content*."""
         return len(self.content & content) / len(self.content) if self.content else 0.0
 
 
 class SourceTurn:
-    """A text of a session, and its speaker's role."""
-
     def __init__(self, text: str, role: str = "") -> None:
         self.text = text
         self.role = role
@@ -313,7 +309,6 @@ class SourceIndex:
         self.turns = {turn: SourceTurn("\n".join(said)) for turn, said in texts.items()}
 
     def segments(self, turns: Iterable[int] | None = None) -> Iterable[SourceTurn]:
-        """Return the segments of *turns*, or of all turns."""
         return (segment for turn in (self._segments if turns is None else turns) for segment in self._segments[turn])
 
     def is_decided(self, quote: str) -> bool:
@@ -339,7 +334,6 @@ _LABEL = re.compile(r"\A\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
 
 
 def without_label(text: str) -> str:
-    """Return the text of a segment without the label of its speaker."""
     return _LABEL.sub("", text, count=1)
 
 

@@ -128,12 +128,9 @@ class Sorting(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Vetting(Sorting):
-    """Judge of what a model says about a session."""
-
     session: SourceIndex
 
     def objection(self, statement: str) -> str | None:
-        """Return why *statement* is held back; None if it is not."""
         claim = CitedStatement.of(unmasked(statement))
         heard = self._heard(claim)
         is_mixed = heard.is_typed and self._adds_to_typed(claim)
@@ -231,7 +228,6 @@ class Vetting(Sorting):
 
     @cached_property
     def _agent(self) -> Sequence[SourceTurn]:
-        """Return what the agent said, and the calls that it made."""
         return [said for trust, said in self._by_trust if trust is Trust.ASSISTANT]
 
     @cached_property

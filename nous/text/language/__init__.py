@@ -36,11 +36,9 @@ class Words:
     begins: Mapping[str, Pattern]
 
     def says(self, name: str, sentence: str) -> bool:
-        """Return whether *sentence* contains a phrase of the list *name*."""
         return self.contains[name].search(sentence) is not None
 
     def opens(self, name: str, sentence: str) -> bool:
-        """Return whether *sentence* begins with a phrase of the list *name*."""
         return self.begins[name].match(sentence) is not None
 
     def without(self, name: str, sentence: str) -> str:
