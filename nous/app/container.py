@@ -363,6 +363,8 @@ def discover() -> dict[str, "Worker"]:
             raise Misconfigured(
                 f"the plug-in {name!r} of {WORKERS.group} is a worker called {worker.name}: give both the same name"
             )
+        if worker.name in found:
+            raise Misconfigured(f"two plug-ins of {WORKERS.group} are workers called {worker.name}")
         found[worker.name] = worker
     return found
 

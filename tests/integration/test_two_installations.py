@@ -302,8 +302,7 @@ def test_what_is_decided_is_kept_for_a_session_yet_to_come_without_what_steers_a
 def test_what_comes_from_a_pipe_is_refused_as_nobody_can_read_it_later(nous: Nous, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
-    for path in (tmp_path / "pipe", "-"):
+    for path, reason in ((tmp_path / "pipe", "is a pipe; workers read a session later"), ("-", "there is no file -")):
         refused = nous("publish", path, stdin=told("otherwords"))
-        assert refused.stderr.startswith(f"nous: {path} is ")
-        assert "; it can be read only once, and workers read a session later: save it to a file" in refused.stderr
+        assert reason in refused.stderr
         assert refused.exit_code == BAD_INPUT
