@@ -1,5 +1,6 @@
 """Build from settings: LLM client with middleware, LLM pipeline components, remote embedder."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -8,18 +9,19 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from nous.backoff import retry_until_deadline
 from nous.bus.redis.erasure import RedisTombstones
 from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, UnavailableEmbedder
 from nous.excerpt import Windows
 from nous.knowledge.verdict import Adjudicator
-from nous.llm.base import Model
+from nous.llm.base import Failure, Model, ModelBusy, ModelQuota, ModelUnreachable, Question, Reply
 from nous.llm.http_embeddings import RemoteEmbedder
 from nous.llm.http_model import HttpModel, split
 from nous.llm.middleware import CircuitBreaker, ResponseCache, TokenBudget
 from nous.llm.provider import Endpoint
-from nous.llm.state import LlmStores, ResponseStore
+from nous.llm.state import LlmStores, ResponseStore, UsageCounters
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
 from nous.pipeline.llm_adjudicator import LlmAdjudicator
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
@@ -60,10 +62,13 @@ class LlmStack:
     address: str = ""
 
 
-def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, clock: Clock) -> LlmStack:
-    """Build the configured model with its prompts; without a usable one there is no summarizer."""
+def llm_stack(settings: Settings, stores: LlmStores | None, *, excerpts: Excerpts, clock: Clock) -> LlmStack:
+    """Build the configured model with its prompts; without a usable one there is no summarizer.
+
+    Without *stores*, nothing is cached or counted, and failed calls are retried for a while.
+    """
     summarizer = problem = None
-    address = ""
+    address, counters = "", stores.counters if stores else _NoCounters()
     try:
         if name := settings.background_model:
             endpoint = _endpoint(name, settings.llm, structured=settings.llm.structured)
@@ -72,7 +77,7 @@ def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, cloc
         prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
     except Misconfigured as error:
         summarizer, prompt, problem = None, built_in("anchored"), error
-    model, counters = summarizer.model if summarizer else None, stores.counters
+    model = summarizer.model if summarizer else None
     return LlmStack(
         summarizer=summarizer,
         anchored_summarizer=AnchoredSummarizer(
@@ -87,11 +92,11 @@ def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, cloc
     )
 
 
-def _summarizer(model: HttpModel, settings: Settings, stores: LlmStores, *, clock: Clock) -> LlmSummarizer:
+def _summarizer(model: HttpModel, settings: Settings, stores: LlmStores | None, *, clock: Clock) -> LlmSummarizer:
     return LlmSummarizer(
-        model=in_order(model, settings.llm, stores, clock=clock),
+        model=in_order(model, settings.llm, stores, clock=clock) if stores else _RetriedModel(model, settings.llm),
         prompt=_prompt("episode", settings.summary.prompt, setting="summary.prompt"),
-        counters=stores.counters,
+        counters=stores.counters if stores else _NoCounters(),
         clock=clock,
         max_wait=timedelta(seconds=settings.llm.patience),
         waits_for_quota=settings.llm.when_exhausted == "defer",
@@ -107,6 +112,36 @@ def in_order(model: Model, llm: LlmSettings, stores: LlmStores, *, clock: Clock)
     if llm.daily_tokens is not None:
         guarded = TokenBudget(guarded, stores.token_usage, limit=llm.daily_tokens, count=estimate, clock=clock)
     return ResponseCache(guarded, stores.responses, stores.counters)
+
+
+@dataclass(frozen=True, slots=True)
+class _RetriedModel:
+    """A model without a queue behind it: transient failures are retried for `llm.patience`."""
+
+    model: Model
+    llm: LlmSettings
+
+    @property
+    def id(self) -> str:
+        return self.model.id
+
+    def ask(self, question: Question, /) -> Reply:
+        return retry_until_deadline(partial(self._ask, question), seconds=self.llm.patience)
+
+    def _ask(self, question: Question) -> Reply:
+        try:
+            return self.model.ask(question)
+        except (ModelQuota, ModelBusy) as error:
+            time.sleep(min(max(0.0, (error.until - datetime.now(UTC)).total_seconds()), self.llm.patience))
+            raise ModelUnreachable(str(error), failure=Failure.QUOTA) from error
+
+
+class _NoCounters(UsageCounters):
+    def __init__(self) -> None:
+        """Need no server, since nothing is counted."""
+
+    def count(self, model: str, **counts: int) -> None:
+        del model, counts
 
 
 def remote_embedder(settings: Settings) -> Embedder:

@@ -37,7 +37,7 @@ LARGEST_LIMIT = 1_000_000  # the most entries that a `--limit` can ask for
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
     0: "success",
-    FAILED: "a session, a fact or an event failed, or an event is dead",
+    FAILED: "a session, a fact or an event failed, an event is dead, or quality has dropped",
     2: "the command line is invalid",
     BAD_INPUT: "an input cannot be used, or there is nothing of that name",
     MISCONFIGURED: "a setting, a server or the installation has to be changed",

@@ -18,14 +18,15 @@ from importlib.metadata import version
 from itertools import chain, groupby
 from pathlib import Path
 
-from excerpt.gold import BASELINES, DATA, Score, Session, data_sets, kept, kept_spec, score_function, transcript_of
+from excerpt.gold import BASELINES, DATA, kept, kept_spec
 from excerpt.growth import cost_lines
 from excerpt.retention import Retention, retention, retention_table
 
+from nous.app.quality.gold import GoldExcerpt, excerpts_in
 from nous.excerpt import BUDGET
 from nous.excerpt.strategies import names
 
-__all__ = ["kept", "kept_spec", "transcript_of"]
+__all__ = ["kept", "kept_spec"]
 
 SIZES = (0.1, 0.3, 1, 3, 10)
 """Of the transcripts whose cost is measured, in MB."""
@@ -33,17 +34,16 @@ SIZES = (0.1, 0.3, 1, 3, 10)
 README = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- from here on printed by excerpts.py -->\n", "<!-- up to here -->\n"
 
-Sets = Mapping[str, Sequence[Session]]
+Sets = Mapping[str, Sequence[GoldExcerpt]]
 
 
 def main(chosen: Namespace) -> None:
-    score = score_function(chosen.data)
-    sets = {name: found for name, found in data_sets(chosen.data).items() if not chosen.sets or name in chosen.sets}
-    if score is None or not sets:
+    sets = {name: found for name, found in excerpts_in(chosen.data).items() if not chosen.sets or name in chosen.sets}
+    if not sets:
         of_that_name = f" called {', '.join(chosen.sets)}" if chosen.sets else ""
         print(f"what excerpts keep is not measured: no data{of_that_name} in {chosen.data}")
         return
-    figures = list(_figures(sets, score, chosen))
+    figures = list(_figures(sets, chosen))
     told = _printed(_retention_part(figures))
     if chosen.rounds:
         told += _printed(_cost_part(_of_coding(sets), chosen))
@@ -51,12 +51,12 @@ def main(chosen: Namespace) -> None:
         README.write_text(_refreshed(README.read_text(encoding="utf-8"), told), encoding="utf-8")
 
 
-def _figures(sets: Sets, score: Score, chosen: Namespace) -> Iterator[Retention]:
+def _figures(sets: Sets, chosen: Namespace) -> Iterator[Retention]:
     for name, sessions in sets.items():
-        yield from retention(name, sessions, strategies=chosen.strategies, budgets=chosen.budgets, score=score)
+        yield from retention(name, sessions, strategies=chosen.strategies, budgets=chosen.budgets)
 
 
-def _of_coding(sets: Sets) -> Sequence[Session]:
+def _of_coding(sets: Sets) -> Sequence[GoldExcerpt]:
     """The sessions whose cost is measured: those of coding, which are the long ones; all if there are none."""
     coding = [sessions for name, sessions in sets.items() if name.startswith("coding")]
     return list(chain.from_iterable(coding or sets.values()))
@@ -68,7 +68,7 @@ def _retention_part(figures: Sequence[Retention]) -> Iterator[str]:
         yield from ("", f"**What is kept of {name}**", "", *retention_table(list(found)))
 
 
-def _cost_part(sessions: Sequence[Session], chosen: Namespace) -> Iterator[str]:
+def _cost_part(sessions: Sequence[GoldExcerpt], chosen: Namespace) -> Iterator[str]:
     yield from ("", f"**What {BUDGET:,} characters cost**, in ms of CPU per MB, the best of {chosen.rounds} rounds", "")
     yield from cost_lines(sessions, SIZES, chosen.strategies, chosen.rounds)
 

@@ -7,7 +7,6 @@ by fixed rules keep the true quotes, or take the nearest words of the cited turn
 weakest rule, which keeps a fact if its quote stands in the session.
 """
 
-import json
 import re
 import sys
 from argparse import ArgumentParser, Namespace
@@ -18,17 +17,16 @@ from random import Random
 from typing import NamedTuple
 
 from common.measure import DATA
-from common.sessions import session_of
 
+from nous.app.quality.gold import Gold, GoldQuotes, GoldSession, rows_in
+from nous.app.quality.run import quoted_facts, whole
 from nous.domain.episode import CandidateFact, Quote
-from nous.domain.summary_input import SummaryInput
-from nous.excerpt import fit
 from nous.summary.llm.evidence import has_quote, supported
-from nous.summary.llm.prompt import heading
 from nous.summary.llm.source_index import CitedStatement, SourceIndex, SourceTurn
 
-HERE = Path(__file__).parent / "data" / "grounding"
-EVERYTHING = 10_000_000  # a budget that no session fills
+HERE = Path(__file__).parent
+INVENTED = HERE / "data" / "invented.txt"
+QUOTES = HERE.parent / "gold" / "gold" / "quotes.jsonl"
 MOST_WORDS, STEP = 15, 5
 LIMITS = {
     "true": ">= .90",
@@ -90,7 +88,7 @@ def main(chosen: Namespace) -> None:
         print(f"not measured: there is no {chosen.gold}")
         return
     facts = list(_facts(chosen))
-    mutants = list(_mutants(facts, (HERE / "invented.txt").read_text("utf-8").splitlines(), Random(7)))
+    mutants = list(_mutants(facts, INVENTED.read_text("utf-8").splitlines(), Random(7)))
     print(f"{len(facts)} facts\n\n| mutation | n | kept | limit | kept by the quote alone |\n|---|--:|--:|--:|--:|")
     for mutation, limit in LIMITS.items():
         all_of = [each for each in mutants if each.mutation == mutation]
@@ -110,22 +108,12 @@ def _show(mutants: Sequence[Mutant]) -> None:
 
 
 def _facts(chosen: Namespace) -> Iterator[Cited]:
-    quotes: dict[tuple[str, int], list[Quote]] = {}
-    for line in chosen.quotes.read_text("utf-8").splitlines():
-        row = json.loads(line)
-        quotes[row["file"], row["fact"]] = [Quote(each["turn"], each["quote"]) for each in row["quotes"]]
-    for line in chosen.gold.read_text("utf-8").splitlines():
-        row = json.loads(line)
-        transcript = session_of(chosen.data, row["file"])
-        date = f"{transcript.ended_at:%Y-%m-%d}" if transcript.ended_at else None
-        segments = fit(transcript, EVERYTHING).segments
-        session = SourceIndex(SummaryInput(windows=(segments,), heading=heading(date=date)))
-        for number, each in enumerate(row["facts"]):
-            given = quotes.get((row["file"], number), [])
-            turns = sorted({*each["turns"], *(quote.turn for quote in given)} & session.turns.keys())
-            fact = CandidateFact(text=each["text"], turns=tuple(turns), quotes=tuple(given))
-            if given:
-                yield Cited(row["file"], fact, session)
+    quotes = {(row.file, row.fact): row.quotes for row in rows_in(chosen.quotes, GoldQuotes)}
+    gold = Gold(folder=chosen.data)
+    for row in rows_in(chosen.gold, GoldSession):
+        session = whole(gold.transcript(row.file))
+        for fact in quoted_facts(row, quotes, session):
+            yield Cited(row.file, fact, session)
 
 
 def _mutants(facts: Sequence[Cited], invented: Sequence[str], random: Random) -> Iterator[Mutant]:
@@ -193,7 +181,7 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
 def _options() -> ArgumentParser:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--gold", type=Path, default=DATA / "gold" / "episodes_dev.jsonl", help="labelled sessions")
-    parser.add_argument("--quotes", type=Path, default=HERE / "quotes.jsonl", help="the quotes of their facts")
+    parser.add_argument("--quotes", type=Path, default=QUOTES, help="the quotes of their facts")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder that their files are in")
     parser.add_argument("--show", metavar="MUTATION", help="print each fact of a mutation, and why it was dropped")
     return parser

@@ -6,8 +6,8 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from benchmarks.excerpt.gold import data_sets, transcript_of
 
+from nous.app.quality.gold import excerpts_in, transcript_of
 from nous.domain.errors import BadInput
 from nous.excerpt import Manifest, fit
 from nous.excerpt.strategies import names
@@ -34,7 +34,7 @@ def sessions_in(folder: str) -> tuple[Transcript, ...]:
 @cache
 def sessions_of(data_set: str) -> tuple[Transcript, ...]:
     """Every session of a set of normalised turns."""
-    found = data_sets(DATA / "retention").get(data_set, ())
+    found = excerpts_in(DATA / "retention").get(data_set, ())
     return tuple(transcript_of(session.turns) for session in found)
 
 

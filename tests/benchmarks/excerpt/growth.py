@@ -10,10 +10,11 @@ from itertools import chain, cycle
 import orjson
 from common.measure import cpu
 
+from nous.app.quality.gold import GoldExcerpt, GoldTurn, transcript_of
 from nous.excerpt import BUDGET
 from nous.transcript.model import Transcript
 
-from .gold import Session, Turn, excerpt_of, megabytes, text_of, transcript_of
+from .gold import excerpt_of, megabytes
 from .retention import table
 
 LIMITS: Mapping[str, float] = {"default": 15}
@@ -21,7 +22,7 @@ LIMITS: Mapping[str, float] = {"default": 15}
 
 
 def cost_lines(
-    sessions: Sequence[Session], sizes: Sequence[float], strategies: Sequence[str], rounds: int
+    sessions: Sequence[GoldExcerpt], sizes: Sequence[float], strategies: Sequence[str], rounds: int
 ) -> Iterator[str]:
     """Milliseconds per megabyte at each size (in MB), in brackets in passes of `orjson`; then how limits are kept."""
     costs = {size: _cost(list(_turns(sessions, size)), strategies, rounds) for size in sizes}
@@ -38,18 +39,18 @@ def cost_lines(
         yield f"- {strategy}: {ratio:.1f}x orjson at {max(sizes):g} MB{judged}"
 
 
-def _turns(sessions: Sequence[Session], size: float) -> Iterator[Turn]:
+def _turns(sessions: Sequence[GoldExcerpt], size: float) -> Iterator[GoldTurn]:
     room = size * 1e6
     for turn in cycle(chain.from_iterable(session.turns for session in sessions)):
         yield turn
-        room -= len(text_of(turn).encode())
+        room -= len(turn.text.encode())
         if room <= 0:
             return
 
 
-def _cost(turns: Sequence[Turn], strategies: Sequence[str], rounds: int) -> list[float]:
+def _cost(turns: Sequence[GoldTurn], strategies: Sequence[str], rounds: int) -> list[float]:
     """Of the pass and of each strategy: the best of *rounds*, in which all take turns."""
-    lines = [orjson.dumps({"role": turn.get("role"), "text": text_of(turn)}) for turn in turns]
+    lines = [orjson.dumps({"role": turn.role, "text": turn.text}) for turn in turns]
     transcript = transcript_of(turns)
     _fit(transcript, strategies[0])  # what is loaded at the first call is no matter of growth
     spent = [[cpu(_parse, lines), *(cpu(_fit, transcript, strategy) for strategy in strategies)] for _ in range(rounds)]

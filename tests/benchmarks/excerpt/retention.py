@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from statistics import mean
 from time import process_time
 
-from .gold import NEARLY_FITS, Score, Session, excerpt_of, transcript_of
+from nous.app.quality.gold import GoldExcerpt, transcript_of
+from nous.app.quality.measures import MUST, kept_of, means, must_keep
 
-MUST = ("user", "final", "decision", "error", "commit", "path")
-"""The categories that an excerpt must keep. All others are what somebody's summary happened to use."""
+from .gold import excerpt_of, megabytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,17 +31,17 @@ class Retention:
     @property
     def must(self) -> float | None:
         """The mean over those of `MUST` that the data set has; None if it has none of them."""
-        return mean(found) if (found := [self.kept[name] for name in MUST if name in self.kept]) else None
+        return must_keep(self.kept)
 
 
 def retention(
-    data: str, sessions: Sequence[Session], *, strategies: Sequence[str], budgets: Sequence[int], score: Score
+    data: str, sessions: Sequence[GoldExcerpt], *, strategies: Sequence[str], budgets: Sequence[int]
 ) -> Iterator[Retention]:
     """A figure for each budget and strategy at which *sessions* have any that are long enough."""
     for budget in budgets:
-        long_ones = [session for session in sessions if session.chars > budget * NEARLY_FITS]
+        long_ones = [session for session in sessions if session.exceeds(budget)]
         for strategy in strategies if long_ones else ():
-            yield _figure(data, long_ones, strategy=strategy, budget=budget, score=score)
+            yield _figure(data, long_ones, strategy=strategy, budget=budget)
 
 
 def retention_table(figures: Sequence[Retention]) -> Iterator[str]:
@@ -52,22 +52,21 @@ def retention_table(figures: Sequence[Retention]) -> Iterator[str]:
     yield from table(head, [_row(figure, categories) for figure in figures])
 
 
-def _figure(data: str, sessions: Sequence[Session], *, strategy: str, budget: int, score: Score) -> Retention:
+def _figure(data: str, sessions: Sequence[GoldExcerpt], *, strategy: str, budget: int) -> Retention:
     transcripts = [transcript_of(session.turns) for session in sessions]
     began = process_time()
     texts = [excerpt_of(transcript, budget, strategy) for transcript in transcripts]
     spent = process_time() - began
-    scores = [score(text, session.gold) for session, text in zip(sessions, texts, strict=True)]
-    categories = sorted({category for one in scores for category in one})
+    scores = [kept_of(text, session.gold) for session, text in zip(sessions, texts, strict=True)]
     return Retention(
         data=data,
         strategy=strategy,
         budget=budget,
         sessions=len(sessions),
-        kept={category: mean(one[category] for one in scores if category in one) for category in categories},
+        kept=means(scores),
         fill=mean(len(text) for text in texts) / budget,
         over=sum(len(text) > budget for text in texts),
-        cost=1000 * spent / sum(session.megabytes for session in sessions),
+        cost=1000 * spent / sum(megabytes(session.turns) for session in sessions),
     )
 
 
