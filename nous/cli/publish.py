@@ -5,7 +5,6 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,23 +18,20 @@ from nous.bus.base import Priority
 from nous.cli.framework import FAILED, App, agent_option, exit_code, format_option, json_option, session_scope_option
 from nous.cli.output import counted, in_words, note, print_json, say, table, with_progress
 from nous.domain.episode import episode_id
-from nous.domain.errors import BadInput, NotAllowed, NotFound, NousError
+from nous.domain.errors import BadInput, NotAllowed, NousError
 from nous.domain.events import SessionEnded
 from nous.domain.fact import Confirmed, Learned
 from nous.domain.scope import Scope
 from nous.jobs.rq.queue import WorkerSeen, dispatched, workers_seen
 from nous.services.publisher import Producer, Published
-from nous.services.session_intake import AT_ONCE, SessionMetadata
+from nous.services.session_intake import SessionMetadata
 from nous.services.session_lifecycle import ChainStep, all_at_rest, follow
 from nous.services.workspace import working_directory
 from nous.store.base import NO_VECTORS
 from nous.text.sanitize import shortened
 from nous.transcript.detect import UnknownFormat
-from nous.transcript.discovery import below
-from nous.transcript.load import accessing
 
 _LONGEST = 32  # characters of an outcome in the table; `nous status SESSION` shows all of it
-_DAY = 86400.0
 _POLL_INTERVAL = 0.2  # seconds between two polls: producers get no notification when a session is finished
 
 Submitted = tuple[str, Published]
@@ -81,12 +77,11 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     as_json: bool,
     **how: bool,
 ) -> None:
-    """Submit sessions that have ended. Each PATH is a session file, in any format, or a folder.
+    """Submit sessions that have ended. Each PATH is a session file, in any format.
 
     Publishing is idempotent: a session is processed again only if it has grown, and a publication that broke off can be
-    repeated. A file that cannot be used is reported, and the others are published. Of a folder, sessions of an earlier
-    day have low priority. Workers read the files later, so save piped input to a file first. JSON is one line per
-    session.
+    repeated. A file that cannot be used is reported, and the others are published. Workers read the files later, so
+    save piped input to a file first. For folders, see nous watch. JSON is one line per session.
     """
     about = _metadata(paths, session, scope=scope, agent_id=agent, format=format_, compacting=compacting)
     container, failures, priority = app.container, list[NousError](), Priority.BULK if bulk else Priority.LIVE
@@ -109,7 +104,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
 
 
 def _metadata(paths: Sequence[str], session: str | None, **stated: Any) -> SessionMetadata:
-    if session is not None and (len(paths) > 1 or _is_folder(paths[0])):
+    if session is not None and len(paths) > 1:
         raise BadInput(f"--session {session} names one session, and several files were given; publish each alone")
     return SessionMetadata(session_id=session, cwd=working_directory(), **stated)
 
@@ -124,58 +119,19 @@ def _row(path: str, each: Published, steps: Sequence[ChainStep]) -> dict[str, An
     }
 
 
-def _shown(path: str | Path) -> str:
+def _shown(path: str) -> str:
     return os.fsencode(path).decode(errors="replace")  # a name may be no UTF-8
 
 
-def _is_folder(path: str) -> bool:
-    with accessing(Path(path)):
-        return Path(path).is_dir()
-
-
 def _publish_all(
-    producer: Producer, paths: Sequence[str], failures: list[NousError], *, priority: Priority, **how: Any
+    producer: Producer, paths: Sequence[str], failures: list[NousError], **how: Any
 ) -> Iterator[Submitted]:
-    """Publish every file; in a folder, those of an earlier day with low priority."""
-    found, now = [*_files_named(paths, failures)], time.time()
-    refused, count = defaultdict[Path, list[str]](list), Counter[Path]()
-    for path, folder in with_progress(found, "publishing"):
-        lane = priority if folder is None or _is_new(path, now) else Priority.BULK
+    for path in with_progress(paths, "publishing"):
         try:
-            for published in producer.publish(path, warn=note, priority=lane, **how):
-                count[folder or path] += 1
+            for published in producer.publish(Path(path), warn=note, **how):
                 yield _shown(path), published
         except NousError as error:
-            if folder and isinstance(error, BadInput | NotFound):
-                refused[folder].append(f"{path.name}: {error}")
-            else:
-                _report(_shown(path), error, failures)
-    for folder in dict.fromkeys(folder for _, folder in found if folder):
-        example = f", such as {refused[folder][0]}" if refused[folder] else ""
-        if not count[folder]:
-            none = BadInput(f"no file in {folder} holds a session that can be published{example}")
-            _report(str(folder), none, failures)
-        elif refused[folder]:
-            note(f"{counted(len(refused[folder]), 'file')} in {folder} cannot be published{example}")
-
-
-def _files_named(paths: Sequence[str], failures: list[NousError]) -> Iterator[tuple[Path, Path | None]]:
-    """Yield each file, and the folder that it was found in, if one was named."""
-    for path in paths:
-        try:
-            if not path:
-                raise BadInput("the name of a file is empty")
-            if path == "-":
-                raise BadInput(f"- is standard input; {AT_ONCE}")
-            if not _is_folder(path):
-                yield Path(path), None
-                continue
-            files = list(below(Path(path), lambda place, reason: note(f"{place} cannot be read: {reason}")))
-            if not files:
-                raise BadInput(f"no file in {path} holds a session that can be published")
-            yield from ((file, Path(path)) for file in files)
-        except NousError as error:
-            _report(path, error, failures)
+            _report(_shown(path), error, failures)
 
 
 def _report(path: str, error: NousError, failures: list[NousError]) -> None:
@@ -183,12 +139,6 @@ def _report(path: str, error: NousError, failures: list[NousError]) -> None:
     about = "" if path in str(error) else f"{path}: "
     hint = "; `nous dev formats` lists what it can" if isinstance(error, UnknownFormat) else ""
     note(f"{about}{error}{hint}")
-
-
-def _is_new(path: Path, now: float) -> bool:
-    with suppress(OSError):
-        return now - path.stat().st_mtime < _DAY
-    return True
 
 
 def awaited(container: Container, published: Sequence[Published], *, timeout: float) -> Chains:

@@ -25,9 +25,6 @@ from nous.transcript.io.byte_source import ByteSource
 from nous.transcript.load import SessionPart, accessing, damage, refusal, session_content, split_sessions
 from nous.transcript.model import ReadNotes
 
-AT_ONCE = "it can be read only once, and workers read a session later: save it to a file, and publish that"
-"""Why a pipe is refused, and what to do instead."""
-
 Messages = Sequence[Mapping[str, Any]]
 
 Warn = Callable[[str], object]
@@ -252,9 +249,9 @@ def _event_id(about: _Identified, transcript: Transcript, dataref: str | None) -
 def _check_file(path: Path) -> None:
     with accessing(path):
         if path.is_dir():
-            raise BadInput(f"{path} is a directory; name the files in it")
+            raise BadInput(f"{path} is a directory; name the files in it, or sweep it: nous watch --once {path}")
         if path.is_fifo():
-            raise BadInput(f"{path} is a pipe; {AT_ONCE}")
+            raise BadInput(f"{path} is a pipe; workers read a session later: save it to a file, and publish that")
         if path.exists() and not path.is_file():
             raise BadInput(f"{path} is a device, not a file")
 

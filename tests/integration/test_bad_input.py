@@ -27,6 +27,7 @@ TOO_LONG = "a" * 300
         ("empty.txt", b"", "empty.txt holds nothing that anybody said"),
         ("binary.bin", bytes(range(256)) * 99, "no transcript that nous can read"),
         ("/dev/zero", None, "/dev/zero is a device, not a file"),
+        ("..", None, "is a directory; name the files in it, or sweep it"),
         (TOO_LONG, None, "could not be read: File name too long"),
     ],
 )
@@ -56,8 +57,8 @@ def test_a_session_in_a_folder_whose_name_is_no_utf_8_is_published(nous: Nous, t
     folder.mkdir()
     (folder / "good.txt").write_text(GOOD)
 
-    first, again = nous("publish", folder / "good.txt"), nous("publish", tmp_path)
-    assert (first.exit_code, again.exit_code) == (0, 0), first.stderr
+    published, swept = nous("publish", folder / "good.txt"), nous("watch", "--once", "--idle", "0.001", tmp_path)
+    assert (published.exit_code, swept.exit_code) == (0, 0), published.stderr
 
 
 def test_a_name_that_no_file_can_have_is_an_id_and_no_folder(nous: Nous) -> None:

@@ -154,7 +154,7 @@ def test_publishing_much_on_a_terminal_shows_how_far_it_is(tmp_path: Path) -> No
     for number in range(30):
         written(tmp_path, f"{number}.txt", text=PORTS.format(number, number))
 
-    shown, code = on_terminal("publish", tmp_path, "--scope", "much")
+    shown, code = on_terminal("publish", *map(str, tmp_path.iterdir()), "--scope", "much")
 
     assert code == 0
     assert re.search(r"publishing .* 30/30", shown)
@@ -164,7 +164,7 @@ def test_a_program_gets_a_line_of_json_for_each_session(nous: Nous, tmp_path: Pa
     for number in range(3):
         written(tmp_path, f"{number}.txt", text=PORTS.format(number, number))
 
-    rows = [json.loads(line) for line in nous("publish", tmp_path, "--json").stdout.splitlines()]
+    rows = [json.loads(line) for line in nous("publish", *tmp_path.iterdir(), "--json").stdout.splitlines()]
 
     assert [row["published"] for row in rows] == ["now"] * 3
 
