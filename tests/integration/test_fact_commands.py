@@ -206,17 +206,3 @@ def test_a_query_that_is_passed_over_is_named(nous: Nous) -> None:
 
     assert "'ok' names nothing to look for" in nous("context", "--query", "ok").stderr
     assert nous("context", "--query", "staging").stderr == nous("context").stderr == ""
-
-
-def test_a_folder_is_published_with_all_sessions_below_it(nous: Nous, tmp_path: Path) -> None:
-    (tmp_path / "deeper").mkdir()
-    (tmp_path / "one.txt").write_text(CHAT)
-    (tmp_path / "deeper" / "two.txt").write_text(CHAT)
-    (tmp_path / "odd.bin").write_bytes(bytes(range(256)) * 99)
-
-    published = nous("publish", tmp_path)
-
-    assert published.exit_code == 0
-    assert ("one.txt" in published.stdout, "deeper/two.txt" in published.stdout) == (True, True)
-    assert "1 file in" in published.stderr
-    assert "such as odd.bin" in published.stderr
