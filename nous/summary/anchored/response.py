@@ -6,8 +6,9 @@ from typing import Any, cast
 
 from nous.domain.anchored_summary import LABELS, AnchoredSummary, AnchoredSummarySection, label_of
 from nous.domain.errors import BadInput
-from nous.domain.summary_input import BETWEEN, Segment
+from nous.domain.summary_input import Segment
 from nous.summary.anchored.retention import lines_of
+from nous.summary.llm.prompt import fenced
 from nous.summary.llm.response import text_of
 from nous.text.sentences import TICKS
 
@@ -15,7 +16,6 @@ _PROSE = frozenset({"intent", "current_state"})  # sections that may be running 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
 # Marks that a text could imitate the headings and the end of the notes with.
 _STRUCTURE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|</?)")
-_RUN = re.compile("`{3,}")
 
 _ASKED = {
     "intent": "What the user wants of the session, with every constraint. One per item.",
@@ -41,9 +41,8 @@ def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
 
 def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) -> str:
     """Return the summary so far and the news, each in a fence it cannot close."""
-    so_far = previous.to_prompt_text() if previous else ""
-    news = BETWEEN.join(_labelled(segment) for segment in segments)
-    return f"The summary so far:\n{_fenced(so_far)}\n\nNew since then:\n{_fenced(news)}"
+    so_far = fenced([Segment(previous.to_prompt_text() if previous else "")], name="notes")
+    return f"The summary so far:\n{so_far}\n\nNew since then:\n{fenced(segments)}"
 
 
 def _content(id_: str, said: object) -> str:
@@ -58,13 +57,3 @@ def _content(id_: str, said: object) -> str:
 
 def _bullet(text: str) -> str:
     return f"- {text.strip()}".replace("\n", "\n  ")
-
-
-def _labelled(segment: Segment) -> str:
-    is_labelled = not segment.role or segment.text.startswith(f"[{segment.role}")
-    return segment.text if is_labelled else f"[{segment.role}] {segment.text}"
-
-
-def _fenced(text: str) -> str:
-    ticks = "`" * max([len(TICKS), *(len(run) + 1 for run in _RUN.findall(text))])
-    return f"{ticks}\n{text}\n{ticks}"

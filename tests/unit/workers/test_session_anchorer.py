@@ -38,7 +38,7 @@ def so_far(question: Question) -> dict[str, list[str]]:
         if line.startswith("## "):
             here = ids.get(line[3:], line[3:].lower())
             lines.setdefault(here, [])
-        elif line and not line.startswith(("`", "The summary so far")):
+        elif line and not line.startswith(("<notes ", "</notes ", "The summary so far")):
             lines[here].append(line.removeprefix("- "))
     return lines
 
