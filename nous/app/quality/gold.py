@@ -45,9 +45,12 @@ class GoldSession:
 
 @dataclass(frozen=True, slots=True)
 class GoldLesson:
+    """Whether a session deserves a lesson, and the turns of one."""
+
     file: str
     deserves: bool
     lesson: str | None = None
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 import numpy as np
 from numpy.typing import NDArray
 
-from nous.app.quality.gold import Gold, GoldExcerpt, GoldPair, GoldSession, Learning, transcript_of
+from nous.app.quality.gold import Gold, GoldExcerpt, GoldLesson, GoldPair, GoldSession, Learning, transcript_of
 from nous.domain.episode import NAMESPACE, CandidateFact, Episode, Tier
 from nous.domain.fact import Learned, Source
 from nous.domain.scope import Scope
@@ -49,7 +49,7 @@ _COMMAND = re.compile(
     r"\b(run|built|checked|formatted|done)\b.{0,20}`",
     re.IGNORECASE,
 )
-_NONE: Any = SimpleNamespace(title="", summary="", key_points=(), outcome=None)  # summary of a session that has none
+_NONE: Any = SimpleNamespace(title="", summary="", lessons=(), outcome=None)  # summary of a session that has none
 
 Vectors = Mapping[str, NDArray[np.float32]]
 Finder = Callable[[Query, Corpus], Sequence[UUID]]
@@ -138,13 +138,17 @@ def of_sessions(gold: Gold, results: Mapping[str, Result], *, by_model: bool) ->
     tokens = [estimate(one.summary.summary) for one in made]
     yield mean_of("tokens of a summary", tokens, lower=True, in_tokens=True, target=250)
     yield mean_of("partial episodes", [one.summary.outcome == "partial" for one in made], lower=True, target=0.4)
-    lessons = [row for row in gold.lessons if row.deserves]
-    points = {row.file: results[row.file].summary.key_points for row in lessons}
-    said = {row.file for row in lessons if any(says(point, row.lesson or "") for point in points[row.file])}
-    yield mean_of("gold lessons said", [file in said for file in points], target=0.7 if by_model else 0.4)
-    yield mean_of("sessions with a lesson", [bool(found) for found in points.values()])
+    lessons = [(row, results[row.file].summary.lessons) for row in gold.lessons if row.deserves]
+    useful = [any(_is_of(row, *lesson) for lesson in found) for row, found in lessons]
+    yield mean_of("useful lessons", useful, target=0.7 if by_model else 0.4)
+    yield mean_of("sessions with a lesson", [bool(found) for _, found in lessons])
     if by_model:
         yield mean_of("episodes by the model", [each.episode.tier is Tier.LLM for each in made if each.episode])
+
+
+def _is_of(gold: GoldLesson, text: str, turns: Collection[int]) -> bool:
+    """Return whether a lesson rests on a turn of the gold's, or says the same."""
+    return not {*gold.turns}.isdisjoint(turns) or says(text, gold.lesson or "")
 
 
 def _of_facts(rows: Sequence[tuple[GoldSession, Result]]) -> Iterator[Measure]:

@@ -24,7 +24,7 @@ NAMES = (
     *("outcomes right", "sure outcomes right", "words of gold titles", "titles with none of them"),
     *("facts that match gold", "facts that match a non-fact", "gold facts covered", "answers kept"),
     *("true facts kept by the checks", "traced facts", "tokens of a summary", "partial episodes"),
-    *("gold lessons said", "sessions with a lesson"),
+    *("useful lessons", "sessions with a lesson"),
     *("repeats merged", "others merged", "updates recognized", "others taken for updates"),
     *("search hit@10", "search MRR"),
     *(f"{what} of own at {n}" for n in ("2,000", "8,000", "16,000") for what in ("must-keep", "summary words")),
@@ -131,7 +131,7 @@ def other_answer(row: dict[str, Any]) -> None:
         ("episodes", other_facts, {"gold facts covered", "true facts kept by the checks"}),
         ("episodes", other_answer, {"answers kept"}),
         ("episodes", false_fact, {"facts that match gold", "facts that match a non-fact"}),
-        ("lessons", setting("lesson", "Kangaroos hop."), {"gold lessons said"}),
+        ("lessons", setting("lesson", "Kangaroos hop."), {"useful lessons"}),
         ("pairs", setting("label", "apart"), {"others merged", "others taken for updates"}),
         ("pairs", setting("label", "same"), {"repeats merged"}),
         ("pairs", setting("label", "update"), {"updates recognized"}),
@@ -325,10 +325,10 @@ def test_a_model_is_measured_and_compared_with_itself_alone(
     rows = {row["measure"]: row for row in json.loads(first.stdout)}
     assert (first.exit_code, update.exit_code, second.exit_code) == (0, 0, FAILED)
     assert "has no figures of openai:m" in first.stderr
-    assert (rows["episodes by the model"]["value"], rows["gold lessons said"]["target"]) == (1, "> 0.7")
+    assert (rows["episodes by the model"]["value"], rows["useful lessons"]["target"]) == (1, "> 0.7")
     assert set(json.loads((gold / "baseline.json").read_text())) == {"extractive", "openai:m"}
     wanted = {"outcomes right", "words of gold titles", "facts that match gold", "gold facts covered"}
-    wanted |= {"traced facts", "tokens of a summary", "partial episodes", "gold lessons said", "sessions with a lesson"}
+    wanted |= {"traced facts", "tokens of a summary", "partial episodes", "useful lessons", "sessions with a lesson"}
     assert wanted <= {*regressed_in(second)}
 
 
