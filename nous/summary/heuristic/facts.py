@@ -4,8 +4,9 @@ For an episode without facts of its own, `facts_of` takes the key points of its 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from nous.domain.episode import CandidateFact, Category, Quote, Summary
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
@@ -29,6 +30,7 @@ _MOST_ANSWERS, _MOST_ACTIONS, _MOST_STATED = 3, 3, 6
 _FEWEST_WORDS = 5
 _MOSTLY_CODE = 0.65
 _CODE = re.compile(r"`[^`]+`")
+_FIRST_PERSON = re.compile(r"\b(?:I|[Yy]ou|[Rr]egarding)\b")
 BY_AGENT = re.compile(r"^(?:Done[.:\u2014 -]+)?I(?:['\u2019]ve| have)? (?:also |now |successfully )*", re.IGNORECASE)
 _LONGEST = 400
 _ACTION_WORDS = 40
@@ -73,9 +75,17 @@ def action_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         first = next((one for one in said if _reports_action(one.text) and not _is_gone(one, record)), None)
         if first is None:
             continue
-        text = BY_AGENT.sub("", passage_from(said, first, _ACTION_WORDS) if first.text.endswith(":") else first.text)
+        text = BY_AGENT.sub("", _report(said[said.index(first) :]))
         text = shortened(text[:1].upper() + text[1:], _LONGEST)
         yield fact_of(text, Category.EVENT, 0.65, said=first.text, turns=(turn.number,))
+
+
+def _report(said: Sequence[Sentence]) -> str:
+    """Return the first of *said* with the items it introduces, or its successors with names."""
+    if said[0].text.endswith(":"):
+        return passage_from(said, said[0], _ACTION_WORDS)
+    kept = takewhile(lambda one: names(one.text) and not _FIRST_PERSON.search(one.text), said[1:3])
+    return passage_from([said[0], *kept], said[0], _ACTION_WORDS)
 
 
 def _reports_action(text: str) -> bool:

@@ -8,7 +8,7 @@ from nous.domain.episode import Outcome
 from nous.summary.heuristic.lessons import found_out, worth
 from nous.summary.heuristic.outcome import Judgement
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
-from nous.summary.heuristic.report import answered, ended, reply_of, result_of
+from nous.summary.heuristic.report import OFFERED, answered, ended, lead, reply_of, result_of
 from nous.summary.heuristic.sentences import content_words, is_go_ahead, names, telling_words
 from nous.text.language import patterns, words
 from nous.text.sentences import shortened
@@ -23,6 +23,7 @@ _NOISE = _PATTERNS["noise"]
 _LEADS_UP = _PATTERNS["leads_up"]
 _MANNER = _PATTERNS["manner"]
 
+_ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+|^(?:Plan|Task|Goal|Title):\s+")
 _TAIL = re.compile(r"[\s,:;.!?\u2013\u2014-]+$")
 _HASH = re.compile(r"[0-9a-f]{7,40}|\d+|v?\d[\d.]*")
 _BEFORE_WISH = frozenset(("to", "and", "also", "please", "then", "now", "no", "just"))
@@ -50,6 +51,9 @@ def _proposed(record: SessionRecord) -> Iterator[tuple[str, float]]:
         for one in (*turn.asked, *turn.brief)[:_SENTENCES_READ]:
             weight = (0.6 if one.is_item else 1.2 if one.is_heading else 1.0) / (1 + rank / 3)
             yield from ((clause, weight) for clause in _clauses(one.text))
+    for turn in record.turns[-1:]:
+        reported = (one.text for one in lead(turn.report) if words().opens("deed", one.text))
+        yield from ((clause, 0.5) for text in reported for clause in _clauses(text))
 
 
 def topics_of(record: SessionRecord) -> tuple[str, ...]:
@@ -86,7 +90,7 @@ def _weights(record: SessionRecord) -> Counter[str]:
 
 def _clauses(text: str) -> Iterator[str]:
     """Yield the clauses of *text* with content, and their parts that begin with a wish."""
-    bare = _NOISE.sub(" ", text)
+    bare = _ITEM_LABEL.sub("", _NOISE.sub(" ", text))
     for part in _CLAUSE.split(bare)[:4]:
         clause = _TAIL.sub("", _without_preamble(" ".join(part.split())))
         tokens = clause.split()
@@ -183,7 +187,7 @@ def _exchanges(record: SessionRecord, room: int) -> Sequence[str]:
 def _result(record: SessionRecord, turn: RecordedTurn, most: int) -> str:
     """Return the result of a turn; if it changed nothing, the reply, with short code."""
     result = result_of(record, turn, most)
-    if turn.changes or turn.is_interim:
+    if turn.changes or turn.is_interim or result.startswith(OFFERED):
         return result
     return max(result, reply_of(turn, "", record.entries), key=lambda text: ("`" in text, len(text)))
 

@@ -21,6 +21,7 @@ _INJECTED = re.compile(
 
 _SLASH_COMMAND = re.compile(r"/[\w:-]+")
 _TAGGED = re.compile(r"\A\s*<(teammate-message|user_query|task)\b[^>]*>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL)
+_PROTOCOL = re.compile(r"\A\{.*?\"subject\":\"([^\"]{8,200})\"", re.DOTALL)
 _LONGEST_FAREWELL = 240
 _INTERRUPTED = "interrupted by user"
 _PREFIX = re.compile(r"\A(?:[a-z]+(?:\([^)]*\))?!?|[A-Z]{2,}-\d+): (?=\S)")
@@ -180,7 +181,9 @@ def _user_sentences(entry: Entry, place: int) -> tuple[tuple[Sentence, ...], tup
     """Return the user's own sentences, and those of a text that is long, forwarded or pasted."""
     if tagged := _TAGGED.match(entry.text):
         body = tagged[2]
-        if _INJECTED.match(body):
+        if protocol := _PROTOCOL.match(body):
+            body = protocol[1]
+        elif _INJECTED.match(body):
             return (), ()
         return (), sentences_of(entry._replace(kind=Kind.ASSISTANT, text=body), place)
     text = entry.text.partition(_HOOK)[0]

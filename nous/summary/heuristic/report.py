@@ -15,7 +15,10 @@ from nous.transcript.tool_actions import removed_by, written_files
 RESULT_WORDS = 40
 _FEWEST_WORDS = 4
 _MOST_ITEMS, _MOST_FILES, _OPENING = 3, 3, 5
-_ITEM_WORDS = 16
+_ITEM_WORDS, _OFFER_WORDS = 16, 12
+OFFER = re.compile(r"\W*(?:option|approach|alternative) ?[A-D1-4]\b", re.IGNORECASE)
+OFFERED = "The agent offered"
+
 _LABEL = re.compile(r"[^.:]{1,40}:\Z")
 
 
@@ -36,6 +39,9 @@ def lead(report: Sequence[Sentence]) -> list[Sentence]:
 
 def result_of(record: SessionRecord, turn: RecordedTurn, most: int = RESULT_WORDS) -> str:
     """Return the result of *turn* in at most about *most* words; empty if the record shows none."""
+    offers = [one.text.rstrip(".:") for one in turn.report if OFFER.match(one.text)]
+    if len(offers) > 1:
+        return f"{OFFERED} {'; '.join(' '.join(text.split()[:_OFFER_WORDS]) for text in offers[:_MOST_ITEMS])}."
     statements = _last_statements(turn)
     if not statements or (turn.is_interim and not any(words().says("done", one.text) for one in statements)):
         return done_by_calls(record, turn) or (passage_from(statements, statements[0], most) if statements else "")
@@ -46,8 +52,14 @@ def result_of(record: SessionRecord, turn: RecordedTurn, most: int = RESULT_WORD
 
 def _last_statements(turn: RecordedTurn) -> list[Sentence]:
     places = dict.fromkeys(one.place for one in reversed(turn.said))
-    messages = (lead([one for one in turn.said if one.place == place]) for place in places)
-    return next(filter(None, messages), [])
+    messages = [lead([one for one in turn.said if one.place == place]) for place in places]
+    telling = [statements for statements in messages if statements]
+    done = (
+        statements
+        for statements in telling
+        if turn.changes and any(words().says("done", one.text) for one in statements)
+    )
+    return next(done, telling[0] if telling else [])
 
 
 def passage_from(statements: Sequence[Sentence], first: Sentence, most: int) -> str:
@@ -102,6 +114,11 @@ def _name(path: str) -> str:
 
 _ANSWER_WORDS = 36
 _CODE_CHARS = 240  # characters up to which a code block is part of an answer
+_QUESTION_WORDS = 16
+_LEAD_UP = re.compile(
+    r"(?:[.;:]|,? (?:but|and|so)| - )\s+(?=can|could|would|what|why|how|where|which|is|does)"
+    r"|\s(?=(?:What|Why|How|Where|Which|When) )"
+)
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"(?:yes|no|nope|yeah|yep|not?)\b", re.IGNORECASE)
 _SKIPPED = ("#", "|", "---", ">", "<")
@@ -118,7 +135,7 @@ class Answered(NamedTuple):
 
 def answered(record: SessionRecord) -> Iterator[Answered]:
     for turn in record.turns:
-        question = next((one.text for one in turn.asked if _asks(one.text)), "")
+        question = next((short for one in turn.asked if _asks(short := _short(one.text))), "")
         answer = reply_of(turn, question, record.entries) if question else ""
         if answer and not (words().says("proposes", answer) or words().says("hedge", answer)):
             yield Answered(question, answer, turn.number, _belongs(question, answer))
@@ -144,11 +161,19 @@ def _belongs(question: str, answer: str) -> bool:
     return bool(shared) or (known.says("asks_which", question) and bool(identifiers(answer)))
 
 
+def _short(question: str) -> str:
+    found = question.split()
+    clause = _LEAD_UP.split(question)[-1]
+    return clause if len(found) > _QUESTION_WORDS and len(clause.split()) > 2 else question
+
+
 def reply_of(turn: RecordedTurn, question: str, entries: Sequence[Entry]) -> str:
     """Return the best answer to *question*: from the sentence that shares most words with it."""
     parts = [part for place in dict.fromkeys(one.place for one in turn.said) for part in _parts(entries[place], place)]
     if not parts:
         return ""
+    if _WHY.search(question):
+        parts = [part for part in parts if words().says("explains", part.text)] or parts
     asked = set(content_words(question))
     last = [part for part in parts if part.place == parts[-1].place]
     fits = {part: len(asked & set(content_words(part.text))) + bool(_YES_OR_NO.match(part.text)) for part in parts}

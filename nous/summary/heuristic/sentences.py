@@ -23,6 +23,7 @@ _LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
 _DATA, _SHOWN = re.compile(r"(?<![!-\u2fff])[!-\u2fff]{400,}|(?<!\S)\S{4000,}"), 60
 # The mark of the next list item, if it stands behind the sentence before it.
 _NEXT_NUMBER = re.compile(r"(?<=[.!?])\s+\d+[.)]\s*\Z")
+_HARNESS_MARK = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
 _QUOTED = _PATTERNS["quoted"]
 _NOT_PROSE = ("```", "|", "<", "{", "$ ", "//", "@@")
 _IDENTIFIER = _PATTERNS["identifier"]
@@ -79,7 +80,7 @@ def sentences_of(entry: Entry, place: int) -> tuple[Sentence, ...]:
 def plain(text: str) -> str:
     """Return *text* on one line without markup, and with data cut, on which patterns are slow."""
     text = _DATA.sub(lambda found: f"{found[0][:_SHOWN]}…", text)
-    text = _LINK.sub(r"\1", text)
+    text = _HARNESS_MARK.sub(" ", _LINK.sub(r"\1", text))
     text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], _MARKUP.sub("", _NEXT_NUMBER.sub("", text)))
     return _SPACE.sub(" ", text.replace("**", "")).strip()
 

@@ -66,11 +66,12 @@ def test_a_summary_tells_each_request_with_its_result(of: Of) -> None:
     )
 
 
-def test_a_summary_says_what_is_open(of: Of) -> None:
+def test_a_summary_says_what_is_open_and_offers_as_offers(of: Of) -> None:
     offered = "Option A: Parse by hand.\n\nOption B: Use a library.\n\nWhich approach do you prefer?"
 
     told = of(asks("make the parser of dates faster"), says(offered)).summary
 
+    assert "The agent offered Option A: Parse by hand; Option B: Use a library." in told.summary
     assert told.summary.endswith("with a choice that the user has to make: Which approach do you prefer?")
     assert told.open_threads[-1] == "Which approach do you prefer?"
 
