@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from nous.domain.episode import CandidateFact, Category, Lesson
+from nous.domain.episode import Category, Lesson
 from nous.redaction.redactor import tells_secret
 from nous.summary.heuristic.commands import CommandRun, Purpose, is_undone
 from nous.summary.heuristic.facts import BY_AGENT
@@ -14,7 +14,7 @@ from nous.summary.heuristic.statements import REJECTED, rejected_call, standing_
 from nous.text.language import patterns, words
 from nous.text.sentences import sentences, shortened
 from nous.transcript.model import Kind
-from nous.transcript.tool_actions import writes, written_files
+from nous.transcript.tool_actions import Action, writes, written_files
 
 MOST = 7
 _MOST_OF_KIND = 3
@@ -24,15 +24,20 @@ _RESULT = 8_000  # characters at the end of a result in which its error is looke
 _FEWEST_WORDS, _FEWEST_WITHOUT_NAME, _FEWEST_QUOTED, _FEWEST_OF_REASON, _FEWEST_SHARED, _FEW = 4, 6, 3, 2, 2, 2
 _PHRASE, _BRIEF = 4, 3  # words of a reason that need be no sentence; sentences of a message that say why it failed
 _SOON = 6  # calls after a failed one among which is another attempt
+_CORRECTED = "The user corrected the agent: "
 _PATTERNS = patterns("nous.summary.heuristic", "patterns", "lessons")
 
 
 def lessons(record: SessionRecord, most: int = MOST) -> list[Lesson]:
     """Return at most *most* distinct lessons: corrections first, and lasting statements last."""
-    told = _best(lesson for lesson in _corrections(record) if names(lesson.text) or not record.is_talk)
+    corrections = [lesson for lesson in _corrections(record) if names(lesson.text) or not record.is_talk]
+    told = _best(corrections)
     taken = {turn for lesson in told for turn in lesson.turns}
-    explained = list(_explained(record))
-    lasting = [fact for fact in stated(record) if _is_lasting(fact, record) and taken.isdisjoint(fact.turns)]
+    corrected = {lesson.turns for lesson in corrections if lesson.text.startswith(_CORRECTED)}
+    explained = [lesson for lesson in _explained(record) if lesson.turns not in corrected]
+    kinds = {Category.RULE} if record.is_service or record.is_talk else _LASTING  # the wishes of a talk are of it alone
+    lasting = [fact for fact in stated(record) if fact.category in kinds and taken.isdisjoint(fact.turns)]
+    lasting = [fact for fact in lasting if not (fact.category is Category.PREFERENCE and " want" in fact.text)]
     told += [*_best(_mended(record)), *_best(explained), *_best(_retried(record))]
     told += [*(Lesson(fact.text, fact.turns) for fact in lasting[:_MOST_OF_KIND]), *explained]
     return distinct((lesson for lesson in told if not tells_secret(lesson.text)), most, lambda lesson: lesson.text)
@@ -41,13 +46,6 @@ def lessons(record: SessionRecord, most: int = MOST) -> list[Lesson]:
 def _best(found: Iterable[Lesson]) -> list[Lesson]:
     best = sorted(found, key=lambda lesson: -worth(lesson.text))[:_MOST_OF_KIND]
     return sorted(best, key=lambda lesson: lesson.turns)
-
-
-def _is_lasting(fact: CandidateFact, record: SessionRecord) -> bool:
-    """Return whether a statement may hold after the session; a customer's wishes do not."""
-    if record.is_service or record.is_talk:
-        return fact.category is Category.RULE
-    return fact.category in _LASTING and not (fact.category is Category.PREFERENCE and " want" in fact.text)
 
 
 def _with_next(record: SessionRecord) -> Iterator[tuple[RecordedTurn, RecordedTurn | None]]:
@@ -72,12 +70,13 @@ def _corrections(record: SessionRecord) -> Iterator[Lesson]:
                 turns = {turn.number, turn.number if given or not after else after.number}
                 yield Lesson(f"The user rejected {rejected_call(rejected['what'])}: “{why}”", tuple(sorted(turns)))
         why = _statement(said) if heard and not rejected else ""
-        if after and why and (_is_accepted(after) or (not record.is_service and _objects(after))):
+        objects = not record.is_service and _objects(after)
+        if after and why and (objects or _is_accepted(after)):
             reply = _reply(after, why)
-            is_clear = len(telling_words(why)) >= _FEWEST_WITHOUT_NAME
+            is_clear = len(telling_words(why)) >= (_FEWEST_WORDS if objects else _FEWEST_WITHOUT_NAME)
             if reply or is_clear or (names(why) and not (why.endswith("?") or words().says("points_back", why))):
                 answer = f" The agent then said: “{reply}”" if reply else ""
-                yield Lesson(f"The user corrected the agent: “{why}”{answer}", (after.number,))
+                yield Lesson(f"{_CORRECTED}“{why}”{answer}", (after.number,))
 
 
 def _objects(turn: RecordedTurn | None) -> bool:
@@ -116,32 +115,32 @@ def _reply(turn: RecordedTurn, said: str) -> str:
     return standing_alone(max(fits, key=lambda one: _is_cause(one, of_session=True)).text) if fits else ""
 
 
-def _failures(record: SessionRecord) -> Iterator[tuple[list[CommandRun], CommandRun]]:
-    """Yield the failed command lines that passed when they ran next, each after other changes."""
-    lines, mended = [list(runs) for _, runs in groupby(record.runs, key=lambda run: run.place)], set[tuple[int, ...]]()
+def _mendings(record: SessionRecord) -> Iterator[tuple[list[CommandRun], list[Action], CommandRun]]:
+    """Yield failed command lines, the changes after each, and the run that passed then."""
+    lines = [list(runs) for _, runs in groupby(record.runs, key=lambda run: run.place)]
+    before = list[Action]()
     for at, runs in enumerate(lines):
         failed = runs[-1]
         again = next((run for later in lines[at + 1 :] for run in later if run.command == failed.command), failed)
-        changes = tuple(place for place, _ in record.changes if failed.place < place < again.place)
-        if again.passed and not failed.passed and changes and changes not in mended:
-            mended.add(changes)
-            yield runs, again
+        changes = [change for place, change in record.changes if failed.place < place < again.place]
+        if again.passed and not failed.passed and changes and changes != before:
+            before = changes
+            yield runs, changes, again
 
 
 def _mended(record: SessionRecord) -> Iterator[Lesson]:
     """Yield what commands failed with before they passed, and the cause that the agent gave."""
-    for runs, again in _failures(record):
-        failed = runs[-1]
+    for runs, changes, again in _mendings(record):
+        failed, is_test = runs[-1], runs[-1].purpose is Purpose.TEST
         result = record.results[record.entries[failed.place].id].text[-_RESULT:]
         said = _said(record, failed.place, again.place)
-        bearing = [one for one in said if _bears_on(result, one, said)]
+        bearing = [one for one in said if _bears_on(result, one, said) or (is_test and _is_cause(one))]
         causes = sorted(bearing, key=lambda one: (not _is_cause(one), -worth(one.text)))[:1]
-        error = _error_in(result, is_test=failed.purpose is Purpose.TEST)
+        error = _error_in(result, is_test=is_test)
         told = [f"“{error}”"] if error and not _PATTERNS["slip"].search(error) else []
         told += [standing_alone(one.text) for one in causes]
         if told:
             command = shortened(" && ".join(run.command for run in runs), _COMMAND)
-            changes = [change for place, change in record.changes if failed.place < place < again.place]
             files = {path.rpartition("/")[2]: None for change in changes for path in written_files(change)}
             is_named = not causes and 0 < len(files) <= _FEW
             until = f"`{'` and `'.join(files)}` changed" if is_named else "this was mended"
@@ -170,21 +169,21 @@ def _error_in(result: str, *, is_test: bool = False) -> str:
 def _explained(record: SessionRecord) -> Iterator[Lesson]:
     """Yield the causes that the agent gave of what the user reported, or how it was mended."""
     known, is_troubled = words(), False
-    for turn, after in _with_next(record):
+    for turn, after in () if record.is_service else _with_next(record):
         trouble = next((one for one in (*turn.asked, *turn.brief) if known.says("trouble", one.text)), None)
-        is_open = _objects(after) or _objects(turn) or _is_accepted(turn)
+        is_troubled = is_troubled or trouble is not None
+        if not is_troubled or _objects(after):
+            continue
         is_told = trouble in turn.asked and trouble and len(telling_words(trouble.text)) >= _FEWEST_QUOTED
         label = shortened(trouble.text, _LABEL).rstrip(":") if trouble and is_told else ""
         causes = [one for one in turn.said if _is_cause(one, of_session=True) and _is_final(one, turn, record)]
+        causes = [one for one in causes if trouble or known.says("says_why", one.text)]
         causes = [one for one in causes if names(one.text) or not record.is_talk]
-        if not trouble:
-            causes = [one for one in causes if is_troubled and known.says("says_why", one.text)]
-        is_troubled = is_troubled or (trouble is not None and not record.is_service)
         fixes = [one.text for one in lead(turn.report) if label and turn.changes and _is_fix(one.text)]
-        if causes and not (is_open or record.is_service):
+        if causes:
             cause = standing_alone(max(causes, key=lambda one: worth(one.text)).text)
             yield Lesson(f"“{label}” came from this: {cause}" if label else cause, (turn.number,))
-        elif fixes and not (is_open or record.is_service):
+        elif fixes:
             yield Lesson(f"“{label}” was mended: {standing_alone(BY_AGENT.sub('', fixes[0]))}", (turn.number,))
 
 
@@ -221,7 +220,7 @@ def found_out(record: SessionRecord) -> Iterator[str]:
     """Yield what fixed a failure, and the causes that the agent reported; nothing for a service."""
     if record.is_service:
         return
-    for runs, again in _failures(record):
+    for runs, _, again in _mendings(record):
         if causes := [one for one in _said(record, runs[-1].place, again.place) if _is_cause(one)]:
             cause = standing_alone(max(causes, key=lambda one: worth(one.text)).text)
             yield f"`{shortened(runs[-1].command, _COMMAND)}` failed until this was mended: {cause}"
