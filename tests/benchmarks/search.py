@@ -17,19 +17,8 @@ from uuid import UUID
 
 from common.measure import DATA
 
+from nous.app.quality import measures
 from nous.app.quality.gold import Learning, learnings_in
-from nous.app.quality.measures import (
-    FORMS,
-    PARTS,
-    Finder,
-    SearchQuestion,
-    Vectors,
-    corpora_of,
-    hybrid,
-    place,
-    questions,
-    scope_index,
-)
 from nous.embedding.minilm import MiniLM
 from nous.retrieval.query import Query
 from nous.retrieval.search import Corpus, search
@@ -47,18 +36,22 @@ def cosine(query: Query, corpus: Corpus) -> Sequence[UUID]:
     return [near.fact_id for near in corpus.scope_index.knowledge.near(query.vector, -1.0)[:10]]
 
 
-WAYS: Mapping[str, Finder] = {"hybrid": hybrid, "BM25 alone": bm25, "vectors alone": cosine}
+WAYS: Mapping[str, measures.Finder] = {"hybrid": measures.hybrid, "BM25 alone": bm25, "vectors alone": cosine}
 
 
-def quality(said: Sequence[Learning], asked: Sequence[SearchQuestion], vectors: Vectors) -> Iterator[str]:
-    corpora = corpora_of(said, vectors, MiniLM.id)
+def quality(
+    said: Sequence[Learning], asked: Sequence[measures.SearchQuestion], vectors: measures.Vectors
+) -> Iterator[str]:
+    corpora = measures.corpora_of(said, vectors, MiniLM.id)
     yield f"{'':40}" + "".join(f"{name:>23}" for name in WAYS)
     for half, name in enumerate(("first half (chosen on)", "second half (counts)")):
-        dealt = [question for question in asked if question.learning.number // PARTS % 2 == half]
-        for form in ("all", *FORMS):
+        dealt = [question for question in asked if question.learning.number // measures.PARTS % 2 == half]
+        for form in ("all", *measures.FORMS):
             some = [question for question in dealt if form in {"all", question.form}]
             shown = f"{name}, {form}: {len(some)}"
-            figures = (_figures([place(each, corpora, vectors, find) for each in some]) for find in WAYS.values())
+            figures = (
+                _figures([measures.place(each, corpora, vectors, find) for each in some]) for find in WAYS.values()
+            )
             yield f"{shown:40}" + "".join(f"{figure:>23}" for figure in figures)
 
 
@@ -67,8 +60,8 @@ def _figures(places: Sequence[int]) -> str:
     return f"MRR {mrr:.3f} hit@10 {statistics.fmean(at > 0 for at in places):.2f}"
 
 
-def silence(said: Sequence[Learning], vectors: Vectors, others: Sequence[str], embed: MiniLM) -> Iterator[str]:
-    corpus = Corpus(scope_index=scope_index(said, vectors, embed.id))
+def silence(said: Sequence[Learning], vectors: measures.Vectors, others: Sequence[str], embed: MiniLM) -> Iterator[str]:
+    corpus = Corpus(scope_index=measures.scope_index(said, vectors, embed.id))
     answered = [
         hits
         for text, vector in zip(others, embed.embed(others), strict=True)
@@ -84,7 +77,7 @@ def main(path: Path) -> int:
         sys.stdout.write(f"not measured: there is no {path}; name a file of learnings\n")
         return 0 if path == LEARNINGS else 2
     embedder, said = MiniLM(), learnings_in(path)
-    asked = questions(said)
+    asked = measures.questions(said)
     texts = list(dict.fromkeys((*(each.fact for each in said), *(each.text for each in asked))))
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     others = OTHER_THINGS.read_text(encoding="utf-8").splitlines()

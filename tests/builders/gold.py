@@ -2,10 +2,11 @@
 
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+Edit = Callable[[dict[str, Any]], dict[str, Any]]
 SERVICES = ("billing", "search", "mailer")
 SESSION = (
     "User: Please always run service {0} on port 901{1}, never on another one.\n\n"
@@ -17,12 +18,11 @@ TOPICS = ("the retry limit", "the owner of deploys", "the log level", "the backu
 
 def write_gold(folder: Path) -> Path:
     """Write every kind of gold into *folder*; return it."""
+    (folder / "sessions").mkdir(parents=True)
     for number, name in enumerate(SERVICES):
-        (folder / "sessions").mkdir(parents=True, exist_ok=True)
         (folder / "sessions" / f"{name}.txt").write_text(SESSION.format(name, number))
-    write_rows(folder / "gold" / "episodes.jsonl", [_session(*each) for each in enumerate(SERVICES)])
-    write_rows(folder / "gold" / "lessons.jsonl", [_lesson(name) for name in SERVICES])
-    write_rows(folder / "gold" / "quotes.jsonl", [_quotes(*each) for each in enumerate(SERVICES)])
+    for kind, row_of in {"episodes": _session, "lessons": _lesson, "quotes": _quotes}.items():
+        write_rows(folder / "gold" / f"{kind}.jsonl", map(row_of, range(3), SERVICES))
     write_rows(folder / "gold" / "pairs.jsonl", [_pair(label, name) for label in _PAIRS for name in SERVICES])
     said = [{"session": name, "fact": f"{topic} of {name} is documented"} for name in SERVICES for topic in TOPICS]
     (folder / "facts").mkdir()
@@ -38,8 +38,10 @@ def write_rows(path: Path, rows: Iterable[Any]) -> None:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
 
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+def edited(path: Path, edit: Edit) -> None:
+    """Apply *edit* to each row of *path*."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_rows(path, [{**row, **edit(row)} for row in rows])
 
 
 def _session(number: int, name: str) -> dict[str, Any]:
@@ -54,13 +56,9 @@ def _session(number: int, name: str) -> dict[str, Any]:
     }
 
 
-def _lesson(name: str) -> dict[str, Any]:
-    return {
-        "file": f"sessions/{name}.txt",
-        "deserves": True,
-        "lesson": f"Service {name} always runs on its port, never on another.",
-        "turns": [1],
-    }
+def _lesson(number: int, name: str) -> dict[str, Any]:
+    lesson = f"Service {name} always runs on port 901{number}, never on another one."
+    return {"file": f"sessions/{name}.txt", "deserves": True, "lesson": lesson, "turns": [1]}
 
 
 def _quotes(number: int, name: str) -> dict[str, Any]:

@@ -67,6 +67,9 @@ class GoldQuotes:
     quotes: tuple[GoldQuote, ...]
 
 
+Quotes = Mapping[tuple[str, int], Sequence[GoldQuote]]
+
+
 @dataclass(frozen=True, slots=True)
 class GoldPair:
     """Two statements; `b` is the later one unless `newer` is `a`."""
@@ -102,7 +105,7 @@ class GoldTurn:
     decision: bool = False
     rejected: bool = False
 
-    def entry(self, name: str, turn: int) -> Entry:
+    def entry(self, name: str) -> Entry:
         """Return the entry that a reader would have made of it; the text of a call has its input."""
         kinds = {**{kind.value: kind for kind in Kind}, "event": Kind.SYSTEM}
         kind, text, given = kinds.get(self.role, Kind.ASSISTANT), self.text or self.short, None
@@ -113,7 +116,7 @@ class GoldTurn:
             given = as_object(parsed(text.partition("(")[2].removesuffix(")"))) or None
             text = self.short or text
         failed = kind is Kind.TOOL_RESULT and self.error
-        return Entry(kind, text, name, turn, tool=self.tool, tool_input=given, paths=self.paths, is_error=failed)
+        return Entry(kind, text, name, tool=self.tool, tool_input=given, paths=self.paths, is_error=failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def transcript_of(turns: Sequence[GoldTurn]) -> Transcript:
     entries: list[Entry] = []
     number = 0
     for turn in turns:
-        entry = turn.entry(f"e{len(entries)}", number)
+        entry = turn.entry(f"e{len(entries)}")
         number += entry.kind is Kind.USER
         entries.append(entry._replace(turn=number))
     size = sum(len(entry.text) for entry in entries)
@@ -147,7 +150,7 @@ class Gold:
     folder: Path
     sessions: Sequence[GoldSession] = ()
     lessons: Sequence[GoldLesson] = ()
-    quotes: Mapping[tuple[str, int], Sequence[GoldQuote]] = field(default_factory=dict)
+    quotes: Quotes = field(default_factory=dict)
     pairs: Sequence[GoldPair] = ()
     learnings: Sequence[Learning] = ()
     excerpts: Mapping[str, Sequence[GoldExcerpt]] = field(default_factory=dict)

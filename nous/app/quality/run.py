@@ -1,11 +1,11 @@
 """Run the workers' handlers on gold, each session and pair with an empty memory."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid5
 
-from nous.app.quality.gold import Gold, GoldPair, GoldQuote, GoldSession
+from nous.app.quality.gold import Gold, GoldPair, GoldSession, Quotes
 from nous.app.quality.measures import Result
 from nous.domain.effects import AppendFacts, DegradedResult, SaveEpisode
 from nous.domain.episode import NAMESPACE, CandidateFact, Trust
@@ -85,7 +85,7 @@ class OfflinePipeline:
         transcript = redact_transcript(gold.transcript(file), Redaction(self.redactor))
         store = Scratch(transcript)
         context, event_id, scope = self.context_over(store), uuid5(NAMESPACE, file), Scope()
-        names: Any = {"id": event_id, "trace_id": event_id, "source": "nous/app/quality", "agent_id": "default"}
+        names: Any = {"id": event_id, "trace_id": event_id, "source": "nous/quality", "agent_id": "default"}
         ended = SessionEnded(**names, session_id=file, scope=scope, time=context.clock())
         for summarized in store.run(EpisodeSummarizer(context), ended):
             store.run(FactExtractor(context), summarized)
@@ -122,9 +122,6 @@ def whole(transcript: Transcript) -> SourceIndex:
     date = f"{transcript.ended_at:%Y-%m-%d}" if transcript.ended_at else None
     segments = fit(transcript, _EVERYTHING).segments
     return SourceIndex(SummaryInput(windows=(segments,), heading=heading(date=date)))
-
-
-Quotes = Mapping[tuple[str, int], Sequence[GoldQuote]]
 
 
 def quoted_facts(row: GoldSession, quotes: Quotes, session: SourceIndex) -> Iterator[CandidateFact]:
