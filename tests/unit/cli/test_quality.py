@@ -94,6 +94,10 @@ def false_facts(row: dict[str, Any]) -> dict[str, Any]:
     return {"not_facts": row["facts"], "facts": [], "answers": []}
 
 
+def other_lesson(row: dict[str, Any]) -> None:
+    row.update(lesson="Kangaroos hop.", turns=[9])
+
+
 @pytest.mark.parametrize(
     ("file", "edit", "names"),
     [
@@ -106,7 +110,7 @@ def false_facts(row: dict[str, Any]) -> dict[str, Any]:
         ),
         ("episodes", setting("answers", [{"answer": "Kangaroos hop."}]), {"answers kept"}),
         ("episodes", false_facts, {"facts that match gold", "facts that match a non-fact"}),
-        ("lessons", lambda row: row.update(lesson="Kangaroos hop.", turns=[9]), {"useful lessons"}),
+        ("lessons", other_lesson, {"useful lessons"}),
         ("pairs", setting("label", "apart"), {"others merged", "others taken for updates"}),
         ("pairs", setting("label", "same"), {"repeats merged"}),
         ("pairs", setting("label", "update"), {"updates recognized"}),
