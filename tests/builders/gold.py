@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+GOLD = Path(__file__).parents[1] / "gold"
+_SHARED = Path(__file__).parents[3] / "shared" / "data"
+SAMPLES = _SHARED if _SHARED.is_dir() else GOLD
+"""Real sessions by format: all of them beside the repository, or else the packed ones of the tests."""
+
 Edit = Callable[[dict[str, Any]], dict[str, Any]]
 SERVICES = ("billing", "search", "mailer")
 SESSION = (

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from builders.crew import working
+from builders.gold import SAMPLES
 from builders.waiting import wait_until
 
 from nous.app.container import Container, build
@@ -24,10 +25,8 @@ from nous.services.session_intake import SessionMetadata
 from nous.settings.model import Settings, WorkerSettings
 from nous.transcript import read_transcript
 
-SESSIONS = Path(__file__).parents[3] / "shared" / "data" / "claude_code"
+SESSIONS = SAMPLES / "claude_code"
 SCOPE = Scope(project="traced")
-
-pytestmark = pytest.mark.skipif(not SESSIONS.is_dir(), reason="../shared/data/claude_code is not there")
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def container(directory: Path) -> Container:
     container = build(Settings(data_dir=directory, embedder=embedder, worker=WorkerSettings(sweep_interval=0.1)))
     published = [
         each
-        for path in sorted(SESSIONS.glob("*.jsonl"))
+        for path in sorted(SESSIONS.glob("*.jsonl*"))
         for each in producer_of(container).publish(path, SessionMetadata(scope=SCOPE, agent_id="tests"))
     ]
     with working(container):

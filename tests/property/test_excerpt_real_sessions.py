@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from builders.gold import SAMPLES
 
 from nous.app.quality.gold import excerpts_in, transcript_of
 from nous.domain.errors import BadInput
@@ -14,27 +15,24 @@ from nous.excerpt.strategies import names
 from nous.transcript import read_transcript
 from nous.transcript.model import Transcript
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-NO_SESSIONS = {"embedding", "facts", "retention", "openai_chat"}
+NO_SESSIONS = {"embedding", "facts", "gold", "retention", "openai_chat"}
 """Folders of other things; those of `openai_chat` are read as the set `tau_dev`, each on its own."""
 
 BUDGETS = (0, 1, 2, 5, 10, 37, 100, 333, 1000, 2000, 8000, 16_000, 100_000)
-NORMALISED = ("coding_dev", "reference_dev", "tau_dev")
-
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the shared sessions are not at {DATA}")
+NORMALISED = tuple(excerpts_in(SAMPLES / "retention"))
 
 
 @cache
 def sessions_in(folder: str) -> tuple[Transcript, ...]:
     """Every session in a folder of files, but for files that hold none."""
-    read = (_read(path) for path in sorted((DATA / folder).rglob("*")) if path.is_file())
+    read = (_read(path) for path in sorted((SAMPLES / folder).rglob("*")) if path.is_file())
     return tuple(transcript for transcript in read if transcript)
 
 
 @cache
 def sessions_of(data_set: str) -> tuple[Transcript, ...]:
     """Every session of a set of normalised turns."""
-    found = excerpts_in(DATA / "retention").get(data_set, ())
+    found = excerpts_in(SAMPLES / "retention").get(data_set, ())
     return tuple(transcript_of(session.turns) for session in found)
 
 
@@ -50,7 +48,7 @@ def _read(path: Path) -> Transcript | None:
         return None
 
 
-FOLDERS = sorted({path.name for path in DATA.glob("*/")} - NO_SESSIONS) if DATA.is_dir() else []
+FOLDERS = sorted({path.name for path in SAMPLES.glob("*/")} - NO_SESSIONS)
 
 
 def is_accounted(manifest: Manifest, transcript: Transcript) -> bool:
