@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from nous.domain.errors import BadInput
 
-DEEPEST = 64  # the deepest nesting of brackets; an answer has a few
 _MOST_READ = 1_000  # the most objects beside each other that are read
 _MOST_FAULTS = 8  # the most malformed objects that are passed over: each costs a reading of all that follows
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
@@ -17,7 +16,6 @@ _STRING = r'"(?:[^"\\]++|\\.)*+"'
 _OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
 _BEGINS_LINE = re.compile(rf"^{_OPENING.pattern}", re.DOTALL | re.MULTILINE)
 _REASONING = re.compile(r"\A\s*<think>.*?</think>", re.IGNORECASE | re.DOTALL)
-_TOO_DEEP = re.compile(rf"(?:[{{\[][^{{}}\[\]]*+){{{DEEPEST + 1}}}")
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -30,10 +28,8 @@ def object_in(text: str) -> dict[str, Any]:
     sentence that can be sent to the model; it quotes nothing.
     """
     text = _REASONING.sub("", text)
-    if _TOO_DEEP.search(text):
-        raise BadInput(f"The JSON is nested more than {DEEPEST} brackets deep; write a plain object.")
     largest: Any = None
-    fault: ValueError | None = None
+    fault: Exception | None = None
     size = position = faults = 0
     for _ in range(_MOST_READ):
         opening = (_OPENING if fault is None else _BEGINS_LINE).search(text, position)
@@ -42,7 +38,7 @@ def object_in(text: str) -> dict[str, Any]:
         start = opening.start()
         try:
             value, position = _decoded(text, start)
-        except ValueError as error:  # malformed, or a number of too many digits
+        except (ValueError, RecursionError) as error:
             position, faults = start + 1, faults + 1
             if len(text) - start > size:
                 largest, size, fault = None, 0, error
@@ -65,9 +61,9 @@ def _decoded(text: str, start: int) -> tuple[Any, int]:
         return _DECODER.raw_decode(text[:start] + bare, start)
 
 
-def _fault(error: ValueError, text: str) -> str:
+def _fault(error: Exception, text: str) -> str:
     if not isinstance(error, json.JSONDecodeError):
-        return "The JSON has a number of too many digits; write the whole object again."
+        return "The JSON is nested too deeply, or has a number of too many digits; write a plain object."
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return "The JSON object never closes; write the whole object, more briefly."
     place = f"character {error.pos + 1}"
