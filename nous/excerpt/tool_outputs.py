@@ -26,7 +26,6 @@ _TELLING = re.compile(
 )
 """Is searched for in lower-case text, which is faster than ignoring case."""
 
-_NO_FAILURE = re.compile(r"\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:tool_use_error|error|stderr|stdout)>")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _BEGINS_AS_ERROR = re.compile(r"\s*(?:<tool_use_error>|(?:\w*Error|error|ERROR)\b\s*:)")
@@ -45,7 +44,7 @@ def failure(text: str) -> str:
     """Return the telling lines of a failure, or else its first one."""
     plain = _plain(text)
     said = [line for whole in plain.splitlines() if (line := whole.strip())]
-    telling = [line for line in said if _TELLING.search(line.lower()) and not _NO_FAILURE.search(line)]
+    telling = [line for line in said if _TELLING.search(line.lower())]
     unique = list(dict.fromkeys(telling)) or said[:1]
     lines = unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]  # a build ends with its verdict
     share = LONGEST // max(1, len(lines)) - 1

@@ -6,14 +6,11 @@ from typing import NamedTuple, TypeVar
 
 from nous.redaction.rules import PLACEHOLDER
 from nous.text.language import patterns, words
-from nous.text.pasted import pasted_spans
+from nous.text.pasted import LONGEST_TYPED, pasted_spans
 from nous.text.sentences import sentences
 from nous.transcript.model import Entry, Kind
 
 T = TypeVar("T")
-
-PASTED = 1_500
-"""Characters from which a user's message counts as a pasted document: its sentences are not the user's own."""
 
 _PATTERNS = patterns("nous.summary.heuristic", "patterns", "sentences")
 _MARKUP = _PATTERNS["markup"]
@@ -62,7 +59,7 @@ class Sentence(NamedTuple):
 def sentences_of(entry: Entry, place: int) -> tuple[Sentence, ...]:
     """Return the prose sentences of the entry at *place*, without code blocks, tables and tags."""
     is_user = entry.kind is Kind.USER
-    is_document = is_user and len(entry.text) > PASTED
+    is_document = is_user and len(entry.text) > LONGEST_TYPED
     quotations: list[tuple[int, int]] = []
     if is_user and not is_document:
         quotations = [*(found.span() for found in _QUOTED.finditer(entry.text)), *pasted_spans(entry.text)]
