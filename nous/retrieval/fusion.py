@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -35,20 +35,11 @@ class RankedItem:
 Rankings = Mapping[Ranking, Mapping[Key, RankedItem]]
 
 
-@dataclass(frozen=True, slots=True)
-class Fused(Generic[Key]):
-    """An item with its score over all rankings, and the name and evidence of each that found it."""
-
-    key: Key
-    score: float
-    found_by: tuple[str, ...]
-
-
-def fused(rankings: Rankings[Key]) -> list[Fused[Key]]:
+def fused(rankings: Rankings[Key]) -> list[tuple[Key, float, tuple[str, ...]]]:
     """Return the items near in any of *rankings*, best first, by weighted sum of scores.
 
-    Scores are fractions of the best in a ranking. That keeps what reciprocal rank fusion loses: by how much the first
-    is better than the second.
+    Each comes with its score, and the name and evidence of each ranking that found it. Scores are fractions of the best
+    in a ranking. That keeps what reciprocal rank fusion loses: by how much the first is better than the second.
     """
     scores: dict[Key, float] = {}
     reasons: dict[Key, list[str]] = {}
@@ -57,8 +48,8 @@ def fused(rankings: Rankings[Key]) -> list[Fused[Key]]:
             scores[key] = scores.get(key, 0.0) + WEIGHTS[name] * found.score
             reasons.setdefault(key, []).append(f"{name}: {found.detail}")
     near = {key for ranking in rankings.values() for key, found in ranking.items() if found.is_near}
-    joined = [Fused(key, score, tuple(reasons[key])) for key, score in scores.items() if key in near]
-    return sorted(joined, key=lambda each: -each.score)
+    joined = [(key, score, tuple(reasons[key])) for key, score in scores.items() if key in near]
+    return sorted(joined, key=lambda each: -each[1])
 
 
 def by_cosine(near: Sequence[tuple[Key, float]]) -> dict[Key, RankedItem]:

@@ -119,8 +119,8 @@ def search(query: Query, corpus: Corpus, *, limit: int = 10, everything: bool = 
         Ranking.MEANING: corpus.by_meaning(query, limit=pool),
         Ranking.FILE: corpus.by_file(query),
     }
-    found = ((each, corpus.hit(each.key)) for each in fused(rankings))
-    hits = [replace(hit, score=each.score, found_by=each.found_by) for each, hit in found if hit]
+    found = ((corpus.hit(key), score, found_by) for key, score, found_by in fused(rankings))
+    hits = [replace(hit, score=score, found_by=found_by) for hit, score, found_by in found if hit]
     knowledge = corpus.scope_index.knowledge
     ranked = sorted(_in_time(hits, knowledge, everything=everything), key=_order)[:limit]
     return tuple(replace(hit, earlier=knowledge.earlier(hit.id)) if hit.kind is HitKind.FACT else hit for hit in ranked)

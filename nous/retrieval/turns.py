@@ -54,14 +54,14 @@ def recall_turns(
         Ranking.FILE: {piece: RankedItem(1.0, files[piece[0]][0]) for piece in pieces if piece[0] in files},
     }
     best: dict[int, TurnHit] = {}
-    for each in fused(rankings):
-        number = each.key[0]
+    for key, score, found_by in fused(rankings):
+        number = key[0]
         hit = TurnHit(
             turn=number,
-            text=pieces[each.key].text,
+            text=pieces[key].text,
             files=files.get(number, ()),
-            score=each.score,
-            found_by=each.found_by,
+            score=score,
+            found_by=found_by,
         )
         best.setdefault(number, hit)
     return tuple(best.values())[:limit]
