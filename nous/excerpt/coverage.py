@@ -169,7 +169,6 @@ class _Filling:
         self.spans = dict(choice.spans)
         self._items = items
         self._added: defaultdict[int, list[Span]] = defaultdict(list)
-        self._closing: dict[int, int] = {}
         units = units_of(items)
         self._worth = worths(unit.news for of_item in units for unit in of_item)
         self._covered: set[str] = set()
@@ -245,8 +244,5 @@ class _Filling:
 
     def _length(self, unit: TextUnit) -> int:
         text = self._items[unit.index].text
-        if unit.index not in self._closing:
-            self._closing[unit.index] = longest_closing(text)
-        closing = self._closing[unit.index]
         is_shown = unit.index in self.spans or unit.index in self._added
-        return most_added(text, unit.span, closing=closing, to_nothing=not is_shown)
+        return most_added(text, unit.span, closing=longest_closing(text), to_nothing=not is_shown)

@@ -84,18 +84,12 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict
 
 _LABELS = "|".join(Role)
 _OURS = re.compile(rf"\[(?=(?:{_LABELS})\b|\.\.\. )")
-_ODD_BREAKS = frozenset("\v\f\x1c\x1d\x1e")
 _LIKE_OURS = re.compile(rf"([\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){_OURS.pattern}")
 
 
 def as_said(text: str) -> str:
     """Escape further lines of *text* that look like a label or gap mark of the excerpt."""
-    if "[" not in text:
-        return text
-    is_plain = text.isascii() and _ODD_BREAKS.isdisjoint(text)
-    if is_plain and "\n[" not in text and "\r[" not in text:
-        return text
-    return _LIKE_OURS.sub(r"\g<1>\\[", text)
+    return _LIKE_OURS.sub(r"\g<1>\\[", text) if "[" in text else text
 
 
 def no_label(text: str) -> str:
