@@ -70,7 +70,8 @@ class FactIndex:
                 case Superseded():
                     self._supersede(row)
                 case Linked():
-                    self._link(row)
+                    for fact_id in {row.fact_id, row.other}:
+                        self._change(fact_id, lambda known, row=row: replace(known, links=(*known.links, row)))
                 case Embedded():
                     self._embed(row, vectors)
 
@@ -252,10 +253,6 @@ class FactIndex:
             )
         for row in carried:
             self._confirm(row)
-
-    def _link(self, row: Linked) -> None:
-        for fact_id in {row.fact_id, row.other}:
-            self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
         """Count another source, for the fact whose words it has if its merge is not in force."""

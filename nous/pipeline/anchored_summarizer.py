@@ -67,6 +67,7 @@ class AnchoredSummarizer:
         """Return the summary of *transcript* that replaces *previous*; None if nothing is new."""
         if previous and (transcript.digest == previous.digest or transcript.bytes <= previous.bytes):
             return None  # a shorter transcript is an older one
+        ended_at = event.ended_at if isinstance(event, SessionEnded) else None
         bare = StoredAnchoredSummary(
             scope=event.scope,
             agent_id=event.agent_id,
@@ -76,7 +77,7 @@ class AnchoredSummarizer:
             entries=len(transcript.entries),
             bytes=transcript.bytes,
             event_id=event.id,
-            at=_said_at(event, transcript, self.clock()),
+            at=not_ahead(transcript.ended_at or ended_at or event.time, self.clock()),
             tier=Tier.EXTRACTIVE,
             seen_by_model=previous.seen_by_model if previous else 0,
         )
@@ -149,12 +150,6 @@ def vetted(summary: AnchoredSummary, vetting: Sorting, *, known: AnchoredSummary
 def _read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:
     del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
     return response.read(object_in(summary_in(text)))
-
-
-def _said_at(event: SessionEvent, transcript: Transcript, now: datetime) -> datetime:
-    """Return the time of the last entry; without times, the time when the session was published."""
-    ended_at = event.ended_at if isinstance(event, SessionEnded) else None
-    return not_ahead(transcript.ended_at or ended_at or event.time, now)
 
 
 def _with_files(summary: AnchoredSummary, transcript: Transcript) -> AnchoredSummary:

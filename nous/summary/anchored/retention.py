@@ -103,13 +103,10 @@ class SearchableText:
         """Return whether a part contains *line*, or parts each sentence; code only literally."""
         if form_of(line) in self._forms:
             return True
-        return not line.startswith(TICKS) and all(
-            self._holds(line[start:end]) for start, end in sentences(line) if _SAYS.search(line[start:end])
-        )
-
-    def _holds(self, sentence: str) -> bool:
-        wanted = _Statement(sentence)
-        return form_of(sentence) in self._forms or any(part.holds(wanted) for part in self._parts)
+        if line.startswith(TICKS):
+            return False
+        said = (_Statement(line[start:end]) for start, end in sentences(line) if _SAYS.search(line[start:end]))
+        return all(each.form in self._forms or any(part.holds(each) for part in self._parts) for each in said)
 
 
 def form_of(text: str) -> str:

@@ -147,15 +147,12 @@ def _unfinished(record: SessionRecord) -> Judgement | None:
     if not turn.report and not turn.changes:
         return Judgement(outcome, f"Turn {turn.number} has no answer.", (turn.number,), is_sure=False)
     has_run = any(run.turn == turn.number and run.passed for run in record.runs)  # some formats list calls first
-    is_last = record.last is not None and record.last.kind is Kind.ASSISTANT
-    if is_last and turn.report and _announces(turn.report[-1]) and not has_run:
+    is_last = record.last is not None and record.last.kind is Kind.ASSISTANT and not has_run
+    text = turn.report[-1].text if is_last and turn.report and not turn.report[-1].is_question else ""
+    if words().says("about_to", text) or words().opens("narrates", text):
         rationale = f"The record breaks off in turn {turn.number}, where the agent announced its next step."
         return Judgement(outcome, rationale, (turn.number,), is_sure=False)
     return None
-
-
-def _announces(one: Sentence) -> bool:
-    return not one.is_question and (words().says("about_to", one.text) or words().opens("narrates", one.text))
 
 
 def _ended_well(record: SessionRecord) -> Judgement:

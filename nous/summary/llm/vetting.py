@@ -236,11 +236,6 @@ class Vetting(Sorting):
         return [SourceTurn(unmasked(segment.text), segment.role) for segment in doubted]
 
     @cached_property
-    def _disguised(self) -> Sequence[str]:
-        said = (segment.text for trust, segment in self._by_trust if trust.is_doubted)
-        return [line for text in said for line in without_label(text).splitlines() if is_disguised(line)]
-
-    @cached_property
     def _instructing(self) -> Sequence[SourceTurn]:
         """Outputs and pages that instruct or cannot be judged: they alone are not trusted."""
 
@@ -261,7 +256,9 @@ class Vetting(Sorting):
 
     @cached_property
     def _passages(self) -> Sequence[Passage]:
-        found = [Passage(content_of(unmasked(said)), DISGUISED) for said in self._disguised]
+        doubted = (without_label(segment.text) for trust, segment in self._by_trust if trust.is_doubted)
+        disguised = (line for text in doubted for line in text.splitlines() if is_disguised(line))
+        found = [Passage(content_of(unmasked(line)), DISGUISED) for line in disguised]
         for said in (*self._doubted, *self._agent):
             told = [*_sentences(without_label(said.text))]
             for sentence, following in zip_longest(told, told[1:], fillvalue=""):
