@@ -28,8 +28,6 @@ _ENDS = (". ", ": ", ".\n", ":\n")
 _AROUND_WORDS = ',;!?()[]{}<>|="`*~\u201c\u201d\u2018\u2026\u2192\u3000\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f'
 _ALONE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.:/_-+@#$&%'\\\u2013\u2014\u2022"
 _BLANKS = str.maketrans(dict.fromkeys(_AROUND_WORDS, " "))
-_LATIN_BLANKS = bytes(32 if chr(byte) in _AROUND_WORDS else byte for byte in range(256))
-_OTHER_SCRIPTS = re.compile(r"[\u0100-\u1fff\u2c00-\uffff\U00020000-\U0003ffff]")
 
 
 class Concepts:
@@ -42,10 +40,7 @@ class Concepts:
     @staticmethod
     def bare(text: str) -> str:
         """Replace the marks around words with blanks; every character keeps its position."""
-        if text.isascii() or not _OTHER_SCRIPTS.search(text):  # translating bytes is fifty times faster
-            bare = text.encode("latin-1", "replace").translate(_LATIN_BLANKS).decode("latin-1")
-        else:
-            bare = text.translate(_BLANKS)
+        bare = text.translate(_BLANKS)
         for end in _ENDS:
             bare = bare.replace(end, "  ")
         return bare
