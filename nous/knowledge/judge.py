@@ -95,12 +95,6 @@ def verdicts(
             yield from _adjudicated(list(found), ruled, rulings) if ruled else found
 
 
-def rewords(statement: Statement, other: Statement) -> bool:
-    """Return whether *statement* has all words of *other*: enough for one episode made twice."""
-    found = difference(statement.reading, other.reading)
-    return not found.objection and not found.only_right
-
-
 def floor(policy: Policy) -> float:
     """Return the cosine below which a neighbor cannot affect `verdicts`."""
     return min(_compared_from(policy), ASKED_FROM) if policy.dedup is Dedup.GUARDED else policy.threshold

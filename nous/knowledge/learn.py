@@ -20,6 +20,7 @@ from nous.knowledge.decision import (
     learned,
     with_effect,
 )
+from nous.knowledge.equivalence.compare import difference
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import (
     ASKED_FROM,
@@ -32,11 +33,10 @@ from nous.knowledge.judge import (
     Supersedes,
     Verdict,
     floor,
-    rewords,
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.precedence import TrustedFact, corrected, is_vouched_for, settled
+from nous.knowledge.precedence import TrustedFact, corrected, settled
 from nous.knowledge.settling import merged
 from nous.knowledge.statement import Namesakes, Neighbour, Statement
 from nous.knowledge.vector_scan import checked
@@ -163,7 +163,8 @@ class _Case:
 
     def _is_repeated(self) -> bool:
         """Return whether this episode taught it already, and is not its first trusted source."""
-        if len(self.said) == 1 and is_vouched_for(self.said[0], self.candidate.trust):
+        is_doubted = len(self.said) == 1 and self.said[0].is_current and self.said[0].trust.is_doubted
+        if is_doubted and not self.candidate.trust.is_doubted:
             return False
         episode = self.context.source.episode_id
         is_taught = self.known.get(fact_id(episode, self.candidate.text)) is not None
@@ -206,7 +207,8 @@ class _Case:
             return False
         mine = self.context.source
         said_by = {(source.episode_id, source.event_id == mine.event_id) for source in other.sources}
-        return said_by == {(mine.episode_id, False)} and rewords(self.statement, other.statement)
+        found = difference(self.statement.reading, other.statement.reading)
+        return said_by == {(mine.episode_id, False)} and not (found.objection or found.only_right)
 
 
 def embed_late(

@@ -58,11 +58,6 @@ def settled(verdicts: Iterable[Verdict], claim: TrustedFact, known: FactIndex) -
     return barred or NewFact()
 
 
-def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
-    """Return whether *trust* is the first trusted source of what only a tool or a page stated."""
-    return fact.is_current and fact.trust.is_doubted and not trust.is_doubted
-
-
 def corrected(
     fact: KnownFact, near: Iterable[Neighbour], known: FactIndex, policy: Policy, rulings: FactRulings
 ) -> Richer | Supersedes | None:

@@ -43,7 +43,7 @@ _RUN_AS = {
 
 
 def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
-    facts = [fact for source in (stated_facts, answer_facts, action_facts) for fact in source(record)]
+    facts = (*list(stated(record))[:_MOST_STATED], *answer_facts(record), *action_facts(record))
     found: dict[frozenset[str], CandidateFact] = {}
     for fact in facts:
         form = frozenset(telling_words(fact.text))
@@ -51,10 +51,6 @@ def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple
             found[form] = fact
     runs = [fact for fact in command_facts(record) if not tells_secret(fact.text)]
     return (*found.values(), *runs)[:most]
-
-
-def stated_facts(record: SessionRecord) -> Iterable[CandidateFact]:
-    return list(stated(record))[:_MOST_STATED]
 
 
 def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:

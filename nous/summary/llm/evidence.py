@@ -83,7 +83,8 @@ def _says_something(quote: str, session: SourceIndex) -> bool:
     """Return whether a quote is a phrase, has a literal, or is all that its speaker says."""
     said = CitedStatement.of(quote)
     fewest = 1 if len(quote.split()) >= _PHRASE else 2
-    return len(said.content) >= fewest or bool(said.tokens) or session.is_segment(squeezed(without_label(quote)))
+    whole = (squeezed(without_label(each.text)) for each in session.segments())
+    return len(said.content) >= fewest or bool(said.tokens) or squeezed(without_label(quote)) in whole
 
 
 def quoting_nearest(fact: CandidateFact, session: SourceIndex) -> CandidateFact:

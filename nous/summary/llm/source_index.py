@@ -315,10 +315,6 @@ class SourceIndex:
         """Return whether the squeezed *quote* stands in a decision of the user."""
         return quote in self._decided
 
-    def is_segment(self, quote: str) -> bool:
-        """Return whether the squeezed *quote* is all that a segment says."""
-        return any(quote == squeezed(without_label(each.text)) for each in self.segments())
-
     @cached_property
     def whole(self) -> SourceTurn:
         """All that is shown of the session: its turns, and what belongs to none."""

@@ -135,7 +135,8 @@ class Vetting(Sorting):
         heard = self._heard(claim)
         is_mixed = heard.is_typed and self._adds_to_typed(claim)
         if heard.is_typed and not is_mixed:
-            return self._unordered(statement, claim)
+            risks = aims(statement) & _RISKY
+            return f"instruction: {min(risks)}" if risks and not _is_ordered(statement, claim, self._by_hand) else None
         ordered = self._instruction(statement, heard, is_mixed=is_mixed) or self._repetition(claim, heard)
         return ordered or self._unconfirmed(statement, claim, heard)
 
@@ -158,11 +159,6 @@ class Vetting(Sorting):
             return max((claim.share_in(segment.content) for segment in said), default=0.0)
 
         return Heard(share(self._typed), share(self._agent), share(self._doubted))
-
-    def _unordered(self, statement: str, claim: CitedStatement) -> str | None:
-        risks = aims(statement) & _RISKY
-        is_held_back = risks and not _is_ordered(statement, claim, self._by_hand)
-        return f"instruction: {min(risks)}" if is_held_back else None
 
     def _instruction(self, statement: str, heard: Heard, *, is_mixed: bool) -> str | None:
         is_agents = not is_mixed and not heard.is_doubted and max(heard.agent, _PLANTED) > heard.doubted
