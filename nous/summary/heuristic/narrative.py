@@ -125,15 +125,9 @@ def _with_topics(text: str, topics: Sequence[str]) -> str:
 
 def _cut(found: Sequence[str]) -> str:
     kept = [*found[:_MOST_WORDS]]
-    while (
-        len(found) > _MOST_WORDS
-        and len(kept) > _FEWEST_WORDS
-        and kept[-1].lower().strip(",.;:") in words().sets["dangling"]
-    ):
+    dangling = words().sets["dangling"] if len(found) > _MOST_WORDS else ()
+    while len(kept) > _FEWEST_WORDS and kept[-1].lower().strip(",.;:") in dangling:
         kept.pop()
-    last = max((at for at, word in enumerate(kept[:-1]) if word.endswith(",")), default=0)
-    if len(found) > _MOST_WORDS and len(kept) - last <= _FEWEST_WORDS <= last:
-        kept = kept[: last + 1]
     text = _TAIL.sub("", " ".join(kept))
     return text[:1].upper() + text[1:]
 
