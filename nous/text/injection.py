@@ -107,13 +107,9 @@ _DASHES = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": 
 _LATIN, _LOOKALIKE = re.compile("[a-zA-Z]"), re.compile("[\u0370-\u04ff]")
 
 
-_WIDE = re.compile("[\uff21-\uff3a\uff41-\uff5a]{2,}(?:[^\n]{0,3}[\uff21-\uff3a\uff41-\uff5a]{2,}){2}")
-
-
 def is_disguised(text: str) -> bool:
-    """Return whether words of *text* are invisible, reversed, spaced, wide or of two scripts."""
-    patterns = (_TAGS, _REVERSED, _SPACED, _WIDE)
-    return any(each.search(text) for each in patterns) or _mixed(text) > 1
+    """Return whether words of *text* are invisible, reversed, spaced or of two scripts."""
+    return any(each.search(text) for each in (_TAGS, _REVERSED, _SPACED)) or _mixed(text) > 1
 
 
 def _mixed(text: str) -> int:
