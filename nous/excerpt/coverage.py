@@ -100,14 +100,12 @@ def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
     """
     concepts = Concepts()
     most = _equal_share([len(item.text) for item in items], CONSIDERED)
-    return [list(_units(index, item, concepts, most)) for index, item in enumerate(items)]
-
-
-def _units(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[TextUnit]:
-    bare = concepts.bare(item.text[:most])
-    factor = _ROLE_WORTH.get(item.role, 1.0)
-    for start, end in _parts(item, len(bare)):
-        yield TextUnit(index, (start, end), end - start, concepts.of(bare[start:end]), factor)
+    units: list[list[TextUnit]] = []
+    for index, item in enumerate(items):
+        bare, factor = concepts.bare(item.text[:most]), _ROLE_WORTH.get(item.role, 1.0)
+        spans = _parts(item, len(bare))
+        units.append([TextUnit(index, (a, b), b - a, concepts.of(bare[a:b]), factor) for a, b in spans])
+    return units
 
 
 def _parts(item: Item, most: int) -> Iterator[Span]:

@@ -76,7 +76,6 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict
         return frozenset(at for at, item in enumerate(self) if item.role is Role.USER and is_document(item.text))
 
     def gap(self, start: int, end: int) -> Gap:
-        """Return what is omitted if the items from *start* up to *end* are."""
         before = self._before
         (turns, calls, errors), (later_turns, later_calls, later_errors) = before[start], before[end]
         return later_turns - turns, later_calls - calls, later_errors - errors

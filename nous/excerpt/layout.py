@@ -36,8 +36,6 @@ def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 def shown(text: str, spans: Sequence[Span]) -> str:
     """Render the *spans* of *text*, sorted and disjoint, with a mark for each omission."""
     blocks = fences(text)
-    if not blocks and len(spans) == 1 and spans[0] == (0, len(text)):
-        return text.strip(" ")
     parts: list[str] = []
     position = 0
     for start, end in spans:
@@ -51,8 +49,6 @@ def shown(text: str, spans: Sequence[Span]) -> str:
 
 def complete(spans: tuple[Span, ...], text: str) -> tuple[Span, ...]:
     """Return *spans*, or all of *text* if only blank space is missing."""
-    if spans == ((0, len(text)),):
-        return spans
     ends_at = [0, *(end for _, end in spans)]
     begins_at = [*(start for start, _ in spans), len(text)]
     missing = any(text[end:start].strip() for end, start in zip(ends_at, begins_at, strict=True))

@@ -65,9 +65,7 @@ class Provider(Protocol):
         """Return *endpoint* with defaults filled in; raise Misconfigured if it cannot be used."""
         ...
 
-    def headers(self, endpoint: Endpoint) -> Mapping[str, str]:
-        """Return the headers for authentication."""
-        ...
+    def headers(self, endpoint: Endpoint) -> Mapping[str, str]: ...
 
     def payload(self, question: Question, endpoint: Endpoint, *, structured: bool) -> Mapping[str, Any]:
         """Return the request body for *question*, with native structured output if *structured*."""

@@ -29,7 +29,6 @@ class PromptTemplate:
     most_tokens: int
 
     def filled(self, **places: str) -> str:
-        """Return the user text, with each `$place` filled in."""
         return Template(self.user).substitute(places).strip()
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
+from operator import itemgetter
 from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, Lesson, QuarantinedFact, Summary, Trust
@@ -46,13 +47,6 @@ UNFOUNDED = "the session has no such turn, number, path or name"
 _OUTPUTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR})
 _MOST_SHOWN = 4_000  # characters of an output whose words are known: more of them would say any sentence
 UNTITLED = "A session without a title that could be kept"
-
-
-class Passage(NamedTuple):
-    """A sentence that instructs, with its content words and what it aims at."""
-
-    content: frozenset[str]
-    aim: str
 
 
 class Heard(NamedTuple):
@@ -179,10 +173,9 @@ class Vetting(Sorting):
         )
 
     def _repetition(self, claim: CitedStatement, heard: Heard) -> str | None:
-        planted = max(self._passages, key=lambda each: claim.share_in(each.content), default=None)
-        if planted and _PLANTED <= claim.share_in(planted.content) > heard.typed:
-            return f"repeats an instruction: {planted.aim}"
-        return None
+        shares = ((claim.share_in(content), aim) for content, aim in self._passages)
+        share, aim = max(shares, key=itemgetter(0), default=(0.0, ""))
+        return f"repeats an instruction: {aim}" if _PLANTED <= share > heard.typed else None
 
     def _unconfirmed(self, statement: str, claim: CitedStatement, heard: Heard) -> str | None:
         said = max(heard.typed, heard.agent)
@@ -251,16 +244,17 @@ class Vetting(Sorting):
         return self._types_foreign or any(speaks(without_label(said.text)) for said in self._doubted)
 
     @cached_property
-    def _passages(self) -> Sequence[Passage]:
+    def _passages(self) -> Sequence[tuple[frozenset[str], str]]:
+        """Return the content words of each sentence that instructs, and what it aims at."""
         doubted = (without_label(segment.text) for trust, segment in self._by_trust if trust.is_doubted)
         disguised = (line for text in doubted for line in text.splitlines() if is_disguised(line))
-        found = [Passage(content_of(unmasked(line)), DISGUISED) for line in disguised]
+        found = [(content_of(unmasked(line)), DISGUISED) for line in disguised]
         for said in (*self._doubted, *self._agent):
             told = [*_sentences(without_label(said.text))]
             for sentence, following in zip_longest(told, told[1:], fillvalue=""):
                 if aim := min(_aims_of(sentence, said), default=None):
                     reach = (sentence, following) if aim in _ANNOUNCES else (sentence,)
-                    found += (Passage(content_of(unmasked(each)), aim) for each in reach)
+                    found += ((content_of(unmasked(each)), str(aim)) for each in reach)
         return found
 
 
