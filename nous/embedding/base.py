@@ -107,8 +107,11 @@ class CachedEmbedder:
         missing = tuple(dict.fromkeys(text for text in texts if text not in known))
         if missing:
             fresh = dict(zip(missing, self._embedder.embed(missing), strict=True))
-            self._keep(fresh)
             known |= fresh
+            with self._lock:
+                self._kept |= {text: vector.copy() for text, vector in fresh.items()}
+                while len(self._kept) > self._size:
+                    self._kept.popitem(last=False)
         return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self.dim)
 
     def _recall(self, texts: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
@@ -117,9 +120,3 @@ class CachedEmbedder:
             for text in found:
                 self._kept.move_to_end(text)
         return found
-
-    def _keep(self, vectors: "dict[str, NDArray[np.float32]]") -> None:
-        with self._lock:
-            self._kept |= {text: vector.copy() for text, vector in vectors.items()}
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)

@@ -196,6 +196,7 @@ def _tokens(text: str) -> Iterator[Word]:
     """Yield the words of *text*; the key of a plain word is its lower case."""
     is_first = True
     for found in _token().finditer(text):
+        is_free = not text[max(found.start() - 1, 0) : found.start()].strip()
         if found["date"] or found["time"]:
             yield Word((_date if found["date"] else _time)(found[0]), found[0], is_literal=True)
         elif found["number"]:
@@ -204,13 +205,9 @@ def _tokens(text: str) -> Iterator[Word]:
                 yield Word(unit_of(unit), unit, is_literal=True)
         elif any(map(str.isalnum, found[0])):
             yield from _chunk(found[0], is_first=is_first)
-        elif _says_something(found[0], is_free=f" {text}"[found.start()].isspace()):
+        elif found[0].strip(_EDGES) or found[0] in "<>" or (is_free and found[0] not in "-\u2014\u2013"):
             yield Word(found[0], found[0], is_literal=True)
         is_first = found[0][-1] in ".!?:"
-
-
-def _says_something(signs: str, *, is_free: bool) -> bool:
-    return bool(signs.strip(_EDGES)) or signs in "<>" or (is_free and signs not in "-\u2014\u2013")
 
 
 def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:
