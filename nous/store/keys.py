@@ -23,7 +23,6 @@ class StoreKeys:
 
     vectors_of = partialmethod(_beginning, "vectors")
     transcripts_of = partialmethod(_beginning, "transcript")
-    asides_of = partialmethod(_beginning, "aside")
     episodes = partialmethod(_of, "episodes")
     episode_versions = partialmethod(_of, "episode-versions")
     episode_editions = partialmethod(_of, "episode-editions")
@@ -81,9 +80,6 @@ class StoreKeys:
 
     def watched(self, scope: Scope, place: str) -> str:
         return f"{self._of('watched', scope)}:{place}"
-
-    def aside(self, scope: Scope, version: str, name: str, part: str) -> str:
-        return f"{self.asides_of(scope)}{_encoded(version)}:{name}:{part}"
 
 
 def anchor_name(agent_id: str, session_id: str) -> str:

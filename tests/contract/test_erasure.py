@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-import pytest
 import redis
 from builders.fact_rows import HOME, said
 from builders.stores import KEYS, WholeStore
@@ -24,7 +23,8 @@ from nous.domain.events import SessionEnded
 from nous.domain.fact import Embedded, Learned, Row
 from nous.domain.scope import Scope
 from nous.knowledge.erase import Erased, without_session
-from nous.store.redis.erasure import RedisErasure, Rewrite
+from nous.store.redis.erasure import RedisErasure
+from nous.store.redis.fact_log_rewrite import Rewrite
 
 FAST, SLOW = Subscription("fast", SessionEnded), Subscription("slow", SessionEnded)
 
@@ -110,11 +110,10 @@ def test_what_is_learned_while_a_log_is_written_anew_is_not_lost(client: redis.R
 
     assert calls == [1, 2]
     assert store.read(HOME).rows == (late,)
-    assert list(client.scan_iter("t:aside:*")) == []
 
 
 class Stopped(redis.Redis):
-    """*befalls* is called when the log is written aside and about to take its place: this is its first script."""
+    """*befalls* is called when the log is about to be replaced: this is its first script."""
 
     def __init__(self, client: redis.Redis, befalls: Callable[[], object]) -> None:
         super().__init__(connection_pool=client.connection_pool)
@@ -125,36 +124,11 @@ class Stopped(redis.Redis):
         return super().register_script(script)
 
 
-def die() -> None:
-    raise KeyboardInterrupt
-
-
-def everything(erasure: RedisErasure) -> None:
-    erasure.everything(HOME)
-
-
 def theirs(erasure: RedisErasure) -> None:
     erasure.rewrite(HOME, without("theirs"))
 
 
-@pytest.mark.parametrize("forget", [theirs, everything])
-def test_what_a_killed_one_has_left_aside_goes_with_what_is_forgotten_next(
-    client: redis.Redis, forget: Callable[[RedisErasure], None]
-) -> None:
-    server: Any = client
-    taught(WholeStore(client, prefix="t"), 10)
-    with pytest.raises(KeyboardInterrupt):
-        RedisErasure(Stopped(client, die), KEYS).rewrite(HOME, without("mine"))
-    left = list(server.scan_iter("t:aside:*"))
-    assert left
-    assert all(0 < server.ttl(key) <= 3600 for key in left)
-
-    forget(RedisErasure(client, KEYS))
-
-    assert list(server.scan_iter("t:aside:*")) == []
-
-
-def test_two_that_forget_at_once_both_come_to_their_end_and_leave_nothing_aside(client: redis.Redis) -> None:
+def test_two_that_forget_at_once_both_come_to_their_end(client: redis.Redis) -> None:
     store = WholeStore(client, prefix="t")
     last = said("last", "c")
     taught(store, 10)
@@ -165,7 +139,6 @@ def test_two_that_forget_at_once_both_come_to_their_end_and_leave_nothing_aside(
     found = store.read(HOME, embedder="m")
     assert found.rows == (last,)
     np.testing.assert_array_equal(found.vectors[last.fact.id], unit(7))
-    assert list(client.scan_iter("t:aside:*")) == []
 
 
 def test_each_group_counts_what_it_had_not_finished_as_erased_and_cannot_commit_it(
@@ -224,7 +197,7 @@ def held_for(client: redis.Redis) -> int:
 
 
 class Held(redis.Redis):
-    """A client which tells how long the log is held whenever something of it is read or written aside.
+    """A client which tells how long the log is held whenever something of it is read or replaced.
 
     Each such step takes so long that hardly anything of that is left.
     """
@@ -237,6 +210,10 @@ class Held(redis.Redis):
         self.held.append(held_for(self))
         self.expire(KEYS.rewriting(HOME), 3)
         return super().pipeline(transaction, shard_hint)
+
+    def register_script(self, script: Any) -> Any:
+        self.held.append(held_for(self))
+        return super().register_script(script)
 
 
 class Repeating(redis.Redis):
@@ -264,7 +241,7 @@ def test_a_log_whose_swap_was_not_heard_of_has_taken_its_place(client: redis.Red
 def test_a_log_is_held_for_a_short_time_which_begins_anew_with_each_step(client: redis.Redis) -> None:
     store, held_by = WholeStore(client, prefix="t"), Held(client)
     rows = [said(("mine", "theirs")[number % 2], f"fact {number}", embedded_by=None) for number in range(2200)]
-    add(store, *rows)  # what stays is written in two steps
+    add(store, *rows)
 
     def slowly(rows: Sequence[Row]) -> Erased:
         held_by.held.append(held_for(client))
@@ -273,7 +250,7 @@ def test_a_log_is_held_for_a_short_time_which_begins_anew_with_each_step(client:
 
     RedisErasure(held_by, KEYS).rewrite(HOME, slowly)
 
-    assert len(held_by.held) >= 4
+    assert len(held_by.held) == 3
     assert all(15 < each <= 20 for each in held_by.held)
     assert not client.exists(KEYS.rewriting(HOME))
 

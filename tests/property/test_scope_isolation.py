@@ -140,14 +140,11 @@ SAID = {
     "block": 0,
     "digest": "d",
     "place": "p",
-    "version": None,
 }
 
 
 def _keys(method: Any, scope: Scope) -> tuple[str, ...]:
-    given_: dict[str, Any] = {**SAID, "episode_id": UUID(int=1), "name": "n", "part": "p", "scope": scope}
-    if method.__name__ == "aside":
-        given_["version"] = "v"
+    given_: dict[str, Any] = {**SAID, "episode_id": UUID(int=1), "scope": scope}
     found = method(**{name: given_[name] for name in inspect.signature(method).parameters})
     return found if isinstance(found, tuple) else (found,)
 

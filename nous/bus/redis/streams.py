@@ -164,7 +164,7 @@ _GRACE = 5.0  # extra seconds that a server may take to report that a blocking r
 _LONGEST = 25.0
 """Maximum seconds that a commit waits for an erasure.
 
-It is longer than the TTL of a key that is no longer renewed (see `RedisLogs.hold`).
+It is longer than the TTL of a key that is no longer renewed (see `RedisLogRewriter`).
 """
 
 _PUT_OFF = 2.5  # seconds; a little more than a server that syncs once a second may defer a write

@@ -7,29 +7,22 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
-import redis
-
 from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Decision, Episode, episode_id
-from nous.domain.errors import Retryable
 from nous.domain.fact import Row, occurrences
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
 from nous.domain.summary_input import SummaryInput
 from nous.knowledge.candidate_filter import without_candidates
-from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
-from nous.store.keys import StoreKeys, anchor_name, member_name
-from nous.store.redis import StorePart
+from nous.store.keys import anchor_name, member_name
 from nous.store.redis.episodes import packed, unpacked
-from nous.store.redis.fact_log_rewrite import RedisLogs
+from nous.store.redis.fact_log_rewrite import RedisLogRewriter
 from nous.store.transcript_source import compacting_name
 
-_ATTEMPTS = 20
 _NOT_REMOVED = frozenset({"forgotten", "aside", "rewriting"})
-"""Tombstones stay. `RedisLogs` removes its own keys: its temporary ones, once their log is gone, and its lock."""
+"""Tombstones stay, and copies of streams. The lock of a log is removed by who has taken it."""
 _SIZES = {b"hash": "HLEN", b"list": "LLEN", b"zset": "ZCARD", b"set": "SCARD"}
 _MEMBERS = {b"hash": ("HEXISTS", "HDEL"), b"zset": ("ZSCORE", "ZREM"), b"set": ("SISMEMBER", "SREM")}
 
@@ -42,8 +35,6 @@ class Trace(NamedTuple):
     members: tuple[str, ...] | None = None
 
 
-Rewrite = Callable[[Sequence[Row]], Erased]
-
 _RECORDS: dict[str, tuple[str, type[Any]]] = {
     "episodes": ("episodes", Episode),
     "episode-editions": ("earlier editions", Episode),
@@ -54,17 +45,12 @@ _RECORDS: dict[str, tuple[str, type[Any]]] = {
 """Names and types of the records in hashes, by the kind of the key."""
 
 
-class RedisErasure(StorePart):
+class RedisErasure(RedisLogRewriter):
     """Removes stored data on one Redis primary; returns the number of removed items by store.
 
     With *dry_run* nothing is removed, only counted. Every method is idempotent and can be repeated after a failure; it
     then finds less to do. Each raises `Unavailable` if the store does not answer.
     """
-
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        super().__init__(client, keys)
-        self._run = Scripts(client, package="nous.bus.redis")
-        self._logs = RedisLogs(client, keys)
 
     def episodes(self, scope: Scope) -> frozenset[UUID]:
         """Return the episode ids of all sessions that left data in *scope*."""
@@ -86,7 +72,7 @@ class RedisErasure(StorePart):
         )
 
     def rows(self, scope: Scope) -> Sequence[Row]:
-        return self._logs.read(scope).rows
+        return [entry.row for entry in self.tail(scope)[1]]
 
     def external_id(self, scope: Scope, session_id: str) -> str | None:
         """Return its producer's id of a session's episode, unless another session has that name."""
@@ -123,31 +109,7 @@ class RedisErasure(StorePart):
         unrefined = Trace("index entries", *self._matching(self._keys.unrefined, members))
         listed = self._listed(members)
         known = Trace("index entries", self._keys.scopes, (str(scope),))
-        counts = self._remove((*found, unrefined, *listed, known), dry_run=dry_run)
-        if not dry_run:
-            self._logs.tidy(scope)
-        return counts
-
-    def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
-        """Replace the fact log of *scope* by what *rewrite* makes of it, under a new epoch.
-
-        A writer that has read the old log gets a conflict when it appends. It then reads the new log from its
-        beginning. Raises `Retryable` if others kept appending to the log.
-        """
-        try:
-            for _ in range(_ATTEMPTS):
-                # Renewed at each step: a step may outlast the lock, and a concurrent erasure may have released it.
-                self._logs.hold(scope)
-                log = self._logs.read(scope)
-                self._logs.hold(scope)
-                erased = rewrite(log.rows)
-                self._logs.hold(scope)
-                if not erased.has_changed or self._logs.put(scope, log, erased):
-                    self._logs.tidy(scope)
-                    return erased
-        finally:
-            self._logs.release(scope)
-        raise Retryable(f"others keep appending to the fact log of {scope}: it was not rewritten; repeat it")
+        return self._remove((*found, unrefined, *listed, known), dry_run=dry_run)
 
     def rewrite_records(
         self, scope: Scope, change: Callable[[Any], Any], *, dry_run: bool = False
