@@ -150,7 +150,7 @@ def redact(app: App, *, scope: Scope, dry_run: bool, yes: bool, as_json: bool) -
         say("\n".join(_redacted(receipt)), err=True)
         make_sure(f"Redact scope {scope} for good?", otherwise="nothing was redacted")
         receipt = redactor.redact(scope)
-    if not any((*receipt.looked_at.values(), receipt.uploads, receipt.entries)):
+    if not receipt.looked_at.total():
         raise NotFound(f"there is no scope {scope}, nor anything of it{elsewhere(container, scope)}")
     record = {each.name: getattr(receipt, each.name) for each in fields(receipt)}  # `asdict` breaks counters
     render({**record, "scope": str(scope)}, _redacted(receipt), as_json=as_json)
@@ -166,11 +166,7 @@ def _redacted(receipt: RedactionReceipt) -> Iterator[str]:
     yield table(rows, ("store", "looked_at", "changed"))
     if receipt.secrets:
         yield table([{"rule": rule, "found": n} for rule, n in sorted(receipt.secrets.items())], ("rule", "found"))
-    if receipt.uploads:
-        yield f"left: {counted(receipt.uploads, 'upload')}, which workers redact when they read them"
-    if held := sum(receipt.entries.values()):
-        kinds = ", ".join(f"{kind} {count}" for kind, count in receipt.entries.items())
-        yield f"left: {counted(held, 'stream entry', 'stream entries')} with a secret ({kinds})"
-        yield "they are trimmed after retention.events, or go at once with their sessions: nous forget"
+    yield "left: uploads, which workers redact when they read them"
+    yield "left: stream entries, which are trimmed after retention.events, or with their sessions: nous forget"
     if not receipt.is_off_disk:
         yield "left: what the server's files still hold; have the operator run BGREWRITEAOF and BGSAVE"

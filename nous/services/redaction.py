@@ -5,11 +5,8 @@ The choke points are: content before it is sent, what readers give out, records 
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import orjson
 
 from nous.domain.fact import Row
 from nous.domain.scope import Scope
@@ -21,7 +18,6 @@ from nous.transcript.redact import redact_content, redact_transcript, repeats_of
 
 if TYPE_CHECKING:
     from nous.services.erasure import Stores
-    from nous.store.redis.erasure import RedisErasure
 
 T = TypeVar("T")
 
@@ -60,9 +56,8 @@ class RedactionService:
 class RedactionReceipt:
     """Receipt of the redaction of a scope, without any content.
 
-    `looked_at` and `changed` count records by store, `secrets` what was found by rule. Not changed are `uploads`, which
-    workers redact when they read them, and `entries` of streams, by type, that hold a secret. Without `is_off_disk`,
-    the server's files may still hold what was replaced. A rehearsal (dry run) has changed nothing.
+    `looked_at` and `changed` count records by store, `secrets` what was found by rule. Without `is_off_disk`, the
+    server's files may still hold what was replaced. A rehearsal (dry run) has changed nothing.
     """
 
     scope: Scope
@@ -70,69 +65,16 @@ class RedactionReceipt:
     looked_at: Counter[str] = field(default_factory=Counter[str])
     changed: Counter[str] = field(default_factory=Counter[str])
     secrets: Counter[str] = field(default_factory=Counter[str])
-    entries: Counter[str] = field(default_factory=Counter[str])
-    uploads: int = 0
     is_off_disk: bool = True
 
-
-@dataclass(slots=True, kw_only=True)
-class _Pass:
-    """One pass over all records of a scope, whose results are added to *receipt*.
-
-    *known* gets the placeholders of secrets; *count* gets what was found in each changed record.
-    """
-
-    redactor: Redactor
-    receipt: RedactionReceipt
-    known: dict[str, str] = field(default_factory=dict[str, str])
-    repeats: Callable[[str], str] | None = None
-    count: Callable[[Mapping[str, int]], object] = lambda _: None
-    found: Counter[str] = field(default_factory=Counter[str])
-
-    def run(self, store: "RedisErasure", *, dry_run: bool) -> RedactionReceipt:
-        scope = self.receipt.scope
-        log = self._log(store.rows(scope)) if dry_run else store.rewrite(scope, self._log)
-        self._add(LOG_ROWS, len(log.old), sum(row != log.old[at] for row, at in log.rows))
-        for what, has_changed in store.rewrite_records(scope, self._record, dry_run=dry_run):
-            self._add(what, 1, int(has_changed))
-        return self.receipt
-
-    def _add(self, what: str, looked_at: int, changed: int) -> None:
-        self.receipt.looked_at[what] += looked_at
-        if changed:
-            self.receipt.changed[what] += changed
-            self.receipt.secrets += self.found
-            self.count(self.found)
-
-    def _log(self, rows: Sequence[Row]) -> Erased:
-        found = Counter[str]()
-
-        def change(row: Row) -> Row:
-            new = self._record(row)
-            found.update(self.found)
-            return new
-
-        log = reworded(rows, change)
-        self.found = found
-        return log
-
-    def _record(self, record: T) -> T:
-        redaction = Redaction(self.redactor, known=self.known)
-
-        def change(text: str) -> str:
-            new = redaction.text(text)
-            if self.repeats and (repeated := self.repeats(new)) != new:
-                new = redaction.masked(repeated)
-            return new if new.strip() or not text.strip() else _EMPTY
-
-        new = redaction.record(record, change)
-        self.found = redaction.counts
-        return new
+    def add(self, what: str, looked_at: int, changed: int) -> None:
+        self.looked_at += Counter({what: looked_at})
+        self.changed += Counter({what: changed})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StoredRedactor:
-    """Redacts what a scope has stored; *count* gets what was replaced in a record, by rule.
+    """Redacts what a scope has stored; *count* gets what was replaced, by rule.
 
     The first pass only finds secrets. The second replaces them, also where the context is missing by which a rule finds
     them. If it breaks off, run it again.
@@ -147,40 +89,56 @@ class StoredRedactor:
 
         Raises `Retryable` if others kept appending to the fact log, and `Misconfigured` if a record cannot be read.
         """
-        redactor = self._keyless if dry_run else self.redactor
-        first = _Pass(redactor=redactor, receipt=RedactionReceipt(scope=scope, is_rehearsal=dry_run))
-        receipt = first.run(self.stores.store, dry_run=True)
+        # A dry run does not make the installation's key.
+        redactor = replace(self.redactor, key=lambda: None) if dry_run else self.redactor
+        first = Redaction(redactor)
+        receipt = self._pass(scope, first, first.text, dry_run=True)
         if receipt.changed:
-            receipt = RedactionReceipt(scope=scope, is_rehearsal=dry_run)
-            second = _Pass(redactor=redactor, receipt=receipt, known=first.known, repeats=repeats_of(first.known))
+            second = Redaction(redactor, known=first.known)
+            receipt = self._pass(scope, second, _with_repeats(second), dry_run=dry_run)
             if not dry_run:
-                second.count = self.count
-            second.run(self.stores.store, dry_run=dry_run)
-        self._drop_answers(receipt)
-        if not dry_run and receipt.changed:
+                self.count(second.counts)
+        answers = self.stores.responses.invalidate(scope, dry_run=True)
+        # Invalidated are also those that are on their way to the cache.
+        if (answers or receipt.changed) and not dry_run:
+            self.stores.responses.invalidate(scope)
+        receipt.add(ANSWERS, answers, answers)
+        if receipt.changed and not dry_run:
             receipt.is_off_disk = self.stores.bus.purge_files()
-        receipt.uploads = self.stores.store.uploads(scope)
-        receipt.entries = self._entries(scope)
+        receipt.is_rehearsal = dry_run
         return receipt
 
-    @property
-    def _keyless(self) -> Redactor:
-        """Return a redactor that does not make the installation's key."""
-        return replace(self.redactor, key=lambda: None)
+    def _pass(
+        self, scope: Scope, redaction: Redaction, change: Callable[[str], str], *, dry_run: bool
+    ) -> RedactionReceipt:
+        """Look at all records of *scope*, and unless it is a dry run replace their texts by *change*."""
 
-    def _drop_answers(self, receipt: RedactionReceipt) -> None:
-        answers = self.stores.responses.invalidate(receipt.scope, dry_run=True)
-        # Invalidated are also those that are on their way to the cache.
-        if (answers or receipt.changed) and not receipt.is_rehearsal:
-            self.stores.responses.invalidate(receipt.scope)
-        receipt.looked_at += Counter({ANSWERS: answers})
-        receipt.changed += Counter({ANSWERS: answers})
+        def changed(text: str) -> str:
+            new = change(text)
+            return new if new.strip() or not text.strip() else _EMPTY
 
-    def _entries(self, scope: Scope) -> Counter[str]:
-        found = Counter[str]()
-        for kind, raw in self.stores.bus.of_scope(scope):
-            redaction = Redaction(self._keyless)
-            with suppress(RecursionError):  # no reader takes an entry that is nested so deeply
-                redaction.value(orjson.loads(raw)["data"])
-            found[kind] += bool(redaction.counts)
-        return +found
+        def record(each: T) -> T:
+            return redaction.record(each, changed)
+
+        def log(rows: Sequence[Row]) -> Erased:
+            return reworded(rows, record)
+
+        store = self.stores.store
+        receipt = RedactionReceipt(scope=scope, is_rehearsal=dry_run, secrets=redaction.counts)
+        found = log(store.rows(scope)) if dry_run else store.rewrite(scope, log)
+        receipt.add(LOG_ROWS, len(found.old), sum(row != found.old[at] for row, at in found.rows))
+        for what, has_changed in store.rewrite_records(scope, record, dry_run=dry_run):
+            receipt.add(what, 1, int(has_changed))
+        return receipt
+
+
+def _with_repeats(redaction: Redaction) -> Callable[[str], str]:
+    """Return a change of a text that replaces known secrets also where no rule finds them."""
+    repeats = repeats_of(redaction.known) or (lambda text: text)
+
+    def change(text: str) -> str:
+        new = redaction.text(text)
+        repeated = repeats(new)
+        return new if repeated == new else redaction.masked(repeated)
+
+    return change

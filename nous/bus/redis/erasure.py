@@ -119,12 +119,6 @@ class RedisBusErasure(RedisPart):
             except (redis.ResponseError, KeyError, TimeoutError):
                 return False
 
-    def of_scope(self, scope: Scope) -> Iterator[tuple[str, bytes]]:
-        for stream, kind, _ in self._streams():
-            for _, raw in pages.entries(self._client, stream):
-                if (head := said(raw, kind)) and head.scope == scope:
-                    yield kind, raw
-
     def _streams(self) -> Iterator[tuple[str, str, Priority]]:
         """Yield key, type and priority of every event stream, also of types unknown here."""
         for priority in Priority:

@@ -134,10 +134,6 @@ class RedisErasure(RedisLogRewriter):
                 return True
         return False
 
-    def uploads(self, scope: Scope) -> int:
-        """Return the number of uploaded transcripts of *scope* that are not processed yet."""
-        return sum(1 for _ in self._named(scope, "transcript"))
-
     def _traces(self, scope: Scope, session_id: str) -> Iterator[Trace]:
         """Yield everything stored for a session, except rows of the fact log."""
         keys, episode = self._keys, episode_id(scope, session_id)
