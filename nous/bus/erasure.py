@@ -5,7 +5,7 @@ entry that was dead-lettered as malformed may still hold the text of a session.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 from uuid import UUID, uuid5
@@ -22,7 +22,7 @@ from nous.domain.event_codec import decode, is_of_none
 from nous.domain.events import Event, kinds
 from nous.domain.fact import occurrences
 from nous.domain.scope import Scope
-from nous.knowledge.candidate_filter import mark_of
+from nous.knowledge.candidate_filter import SuppressedTexts, mark_of
 from nous.knowledge.normalize import exact_form
 
 FORGOTTEN = "its session was forgotten"
@@ -123,14 +123,28 @@ _SCOPES = TypeAdapter(Scope)
 class ErasureTarget:
     """Selection of what to erase in *scope*: everything, one session, or mentions of *facts*.
 
-    Candidate facts with one of *forms* are removed from the events that announced their episodes.
+    Candidate facts with one of *marks* (hashes of texts) are removed from the events that announced their episodes.
+    *episodes* are those whose cached answers go.
     """
 
     scope: Scope
     everything: bool = False
     session_id: str | None = None
     facts: frozenset[UUID] = frozenset()
-    forms: Collection[str] = ()
+    marks: frozenset[str] = frozenset()
+    episodes: frozenset[UUID] = frozenset()
+
+    @property
+    def forms(self) -> SuppressedTexts:
+        return SuppressedTexts(self.scope, self.marks)
+
+    def and_(self, more: "ErasureTarget") -> "ErasureTarget":
+        return replace(
+            self,
+            facts=self.facts | more.facts,
+            marks=self.marks | more.marks,
+            episodes=self.episodes | more.episodes,
+        )
 
     def takes(self, entry: "EntryHead") -> bool:
         """Return whether to erase *entry*; one without a readable scope goes with its session."""

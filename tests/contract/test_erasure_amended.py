@@ -22,6 +22,7 @@ from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.events import EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
+from nous.knowledge.candidate_filter import mark_of
 from nous.summary.decisions import announcement
 
 HOME = Scope(project="home")
@@ -54,7 +55,7 @@ class Street:
         return in_hand
 
     def forget(self, *forms: str) -> None:
-        wanted = ErasureTarget(scope=HOME, forms=forms)
+        wanted = ErasureTarget(scope=HOME, marks=frozenset(mark_of(HOME, form) for form in forms))
         self.erasure.erase(self.erasure.find(wanted))
         assert self.erasure.find(wanted).entries == ()
 
