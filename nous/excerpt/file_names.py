@@ -1,7 +1,9 @@
 """Shorten file paths in an excerpt's tool calls, and list the files edited in the session."""
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
+from functools import reduce
 from itertools import accumulate, islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -15,14 +17,13 @@ from nous.transcript.tool_actions import Action, removed_by, written_files
 
 _LOOKED_AT = 2000  # characters of a call or result to search for a project path
 _MOST_LOOKED_AT = 500
-_MOST_MENTIONS = 50  # positions per text to check for a project path
 _DEEPEST = 32
 _IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~%*?$\\")
 _OPENS_A_PATH = frozenset(" \t\n\r'\"`([{<>=,;|&!")
 _SHALLOWEST = 2
 MOST = 0.75  # share of the paths that must be inside a directory to strip it. The other paths are shown in full
 _TELLING = frozenset({Kind.TOOL_CALL, Kind.TOOL_RESULT})
-_PUT_BEFORE = ("./", "a/", "b/")
+_BEGINS_PATH = r"(?<![\w.@+/~%*?$\\-])(?:(?:\.|[ab])/)?"  # perhaps with what commands and diffs put before a path
 
 
 class Naming:
@@ -80,36 +81,13 @@ def _common_to_most(paths: Sequence[str]) -> str:
 
 
 def _from_where_named(transcript: Transcript, common: str) -> str:
-    parts = common.strip("/").split("/")[-_DEEPEST:]
-    ends = [f"{'/'.join(parts[start:])}/" for start in range(len(parts) - 1, -1, -1)]
+    *above, last = [f"{part}/" for part in common.strip("/").split("/")[-_DEEPEST:]]
+    optional = reduce(lambda before, part: f"(?:{before}{re.escape(part)})?", above, "")
+    relative = re.compile(rf"{_BEGINS_PATH}({optional}{re.escape(last)})", re.ASCII)
     for entry in islice(transcript, _MOST_LOOKED_AT):
-        if entry.kind in _TELLING and (relative := _relative_path(entry.text, ends, common)):
-            return common.removesuffix(relative)
+        if entry.kind in _TELLING and last in entry.text and (found := relative.search(entry.text, 0, _LOOKED_AT)):
+            return common.removesuffix(found[1])
     return common
-
-
-def _relative_path(text: str, ends: Sequence[str], common: str) -> str:
-    """Return the one of *ends*, the shortest first, that *text* names on its own, or ""."""
-    at = text.find(ends[0], 0, _LOOKED_AT)
-    for _ in range(_MOST_MENTIONS):
-        if at < 0:
-            break
-        end = at + len(ends[0])
-        if not text.endswith(common, 0, end):
-            for relative in ends:
-                if not text.endswith(relative, 0, end):
-                    break
-                if _begins_path(text, end - len(relative)):
-                    return relative
-        at = text.find(ends[0], end, _LOOKED_AT)
-    return ""
-
-
-def _begins_path(text: str, at: int) -> bool:
-    """Return whether a path begins at *at*, apart from prefixes that commands and diffs add."""
-    if at > 1 and text.startswith(_PUT_BEFORE, at - 2):
-        at -= 2
-    return not at or text[at - 1] not in _IN_A_PATH
 
 
 def _replaced(text: str, path: str, name: str, *, is_whole: bool) -> str:
