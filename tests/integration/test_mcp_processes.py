@@ -1,9 +1,7 @@
-"""`nous mcp` as a process: over standard input and output, and over HTTP."""
+"""`nous mcp` as a process: over standard input and output."""
 
-import http.client
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -11,14 +9,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from builders.command_line import Nous
-from builders.mcp_client import called, notes_of, one, refusal, text_of
+from builders.mcp_client import called, notes_of, refusal
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from nous.cli.framework import BAD_INPUT, MISCONFIGURED
+from nous.cli.framework import MISCONFIGURED
 
 PORT = "The staging API listens on port 8080"
 
@@ -100,46 +97,6 @@ def test_an_interrupt_ends_it_though_it_waits_for_a_message() -> None:
         process.send_signal(signal.SIGINT)
 
         assert process.wait(30) == -signal.SIGINT
-
-
-def test_over_http_it_answers_the_official_client_and_no_foreign_page(nous: Nous) -> None:
-    nous("facts", "learn", stdin=json.dumps(PORT))
-
-    with started("--http", "127.0.0.1:0") as process:
-        assert process.stdout
-        assert process.stderr
-        found = re.search(r"serving on (http://\S+)", process.stderr.readline())
-        assert found
-        assert PORT in text_of(one(found[1], "search_memory", query="staging port"))
-        place = urlsplit(found[1])
-        assert place.hostname
-        assert place.path == "/mcp"
-        connection = http.client.HTTPConnection(place.hostname, place.port)
-        headers = {"Content-Type": "application/json", "Host": "evil.example"}
-        connection.request("POST", place.path, body="{}", headers=headers)
-        assert connection.getresponse().status == 421
-        connection.close()
-        taken = nous("mcp", "--http", f"127.0.0.1:{place.port}")
-        assert (taken.exit_code, "cannot listen on" in taken.stderr) == (MISCONFIGURED, True)
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
-        assert process.stdout.read() == ""
-
-
-@pytest.mark.parametrize("address", ["0.0.0.0:8765", "example.org:80", ":8765", "[::]:8765", "127.0.0.2:1"])
-def test_an_address_that_others_reach_is_refused(nous: Nous, address: str) -> None:
-    refused = nous("mcp", "--http", address)
-
-    assert refused.exit_code == BAD_INPUT
-    assert "there is no login" in refused.stderr
-
-
-@pytest.mark.parametrize("address", ["localhost", "1:2:3", "127.0.0.1:99999", "127.0.0.1:x"])
-def test_an_address_that_is_none_is_refused(nous: Nous, address: str) -> None:
-    refused = nous("mcp", "--http", address)
-
-    assert refused.exit_code == BAD_INPUT
-    assert "is no address" in refused.stderr
 
 
 def test_without_the_extra_it_says_how_to_install_it() -> None:
