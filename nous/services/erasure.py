@@ -173,8 +173,8 @@ class Eraser:
 
     def _run(self, act: ErasureRequest, *, dry_run: bool) -> ErasureReceipt:
         known, stays = self.stores.tombstones.find(act.scope, act.key), act.stays
-        at = known.at if known else self.clock()
-        run = _Erasure(act, self.stores, at=at, target=ErasureTarget(scope=act.scope))
+        stone = Tombstone(at=known.at if known else self.clock())
+        run = _Erasure(act, self.stores, stone=stone, target=ErasureTarget(scope=act.scope))
         removed = run.preview(known)
         if not dry_run:
             removed = run.remove()
@@ -204,7 +204,7 @@ class _Erasure:
 
     act: ErasureRequest
     stores: Stores
-    at: datetime
+    stone: Tombstone
     target: ErasureTarget
     names: frozenset[str] = frozenset()
     revived: frozenset[UUID] = frozenset()
@@ -256,8 +256,9 @@ class _Erasure:
         raise Retryable(f"others keep adding to {self.act.what} {self.act.name}; erase it again")
 
     def close(self) -> None:
-        """Mark all tombstones as done, except those lifted meanwhile."""
-        self._put(self.names, Tombstone(at=self.at, is_done=True), self.stores.tombstones.renew)
+        """Mark the tombstone as done, except if it was lifted meanwhile."""
+        done = Tombstone(at=self.stone.at, is_done=True, marks=self.stone.marks)
+        self.stores.tombstones.replace(self.act.scope, self.act.key, self.stone, done)
 
     def _jobs(self, events: frozenset[UUID], others: frozenset[UUID]) -> Counter[str]:
         return Counter(jobs=self.stores.jobs.erase(events, session_id=self.target.session_id, but=others))
@@ -286,17 +287,12 @@ class _Erasure:
     def _cover(self, target: ErasureTarget, sessions: Iterable[str] = ()) -> None:
         """Add *target*, and write tombstones of it and of *sessions*, before anything is removed."""
         self.target = self.target.and_(target)
-        fresh = frozenset((*sessions, *map(form_name, target.marks))) - self.names
+        fresh = {*sessions, *map(form_name, target.marks)} - self.names
         self.names |= fresh
-        self._put(fresh, Tombstone(at=self.at, facts=tuple(sorted(self.target.facts))), self.stores.tombstones.put)
-
-    def _put(
-        self, names: Iterable[str], stone: Tombstone, put: Callable[[Scope, Iterable[str], Tombstone], None]
-    ) -> None:
-        key, marks = self.act.key, tuple(sorted(self.target.marks))
-        put(self.act.scope, set(names) - {key}, replace(stone, facts=()))
-        # Last, since a reader that finds this one done looks no further.
-        put(self.act.scope, (key,), replace(stone, marks=marks))
+        facts, marks = tuple(sorted(self.target.facts)), tuple(sorted(self.target.marks))
+        self.stone = Tombstone(at=self.stone.at, facts=facts, marks=marks)
+        self.stores.tombstones.put(self.act.scope, fresh, Tombstone(at=self.stone.at, is_done=True))
+        self.stores.tombstones.put(self.act.scope, (self.act.key,), self.stone)
 
 
 def _counted(erased: Erased) -> Counter[str]:

@@ -111,7 +111,7 @@ class StoredRedactor:
     def _pass(
         self, scope: Scope, redaction: Redaction, change: Callable[[str], str], *, dry_run: bool
     ) -> RedactionReceipt:
-        """Look at all records of *scope*, and unless it is a dry run replace their texts by *change*."""
+        """Replace the texts of all records of *scope* by *change*, or only count with *dry_run*."""
 
         def changed(text: str) -> str:
             new = change(text)

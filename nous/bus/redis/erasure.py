@@ -7,7 +7,6 @@ stream with deletions is copied, and the copy replaces it. The keys are listed i
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from secrets import token_hex
@@ -223,17 +222,9 @@ class RedisTombstones(RedisPart):
                 pipe.hset(self._keys.forgotten(scope), name, raw)
             pipe.execute()
 
-    def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
-        """Like `put`, but skip names whose tombstone was lifted meanwhile."""
-        raw = encode(tombstone)
-        with translated():
-            self._client.transaction(partial(self._renew, scope, [*names], raw), self._keys.forgotten(scope))
-
-    def _renew(self, scope: Scope, names: Sequence[str], raw: bytes, pipe: Any) -> None:
-        existing = [name for name in names if pipe.hexists(self._keys.forgotten(scope), name)]
-        pipe.multi()
-        for name in existing:
-            pipe.hset(self._keys.forgotten(scope), name, raw)
+    def replace(self, scope: Scope, name: str, before: Tombstone, after: Tombstone) -> None:
+        """Replace the tombstone *before*, if it was neither lifted nor replaced meanwhile."""
+        self._run("replace_key", (self._keys.forgotten(scope),), (name, encode(before), encode(after)))
 
     def find(self, scope: Scope, name: str) -> Tombstone | None:
         with translated():
