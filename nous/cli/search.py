@@ -91,12 +91,21 @@ def facts(ctx: click.Context, *, scope: Scope, everything: bool, as_json: bool) 
 def show(app: App, name: str, *, scope: Scope, as_json: bool) -> None:
     """Show the memory of one session: its episode, its facts, and what is still open.
 
-    SESSION or EPISODE is an id, or a unique prefix of one.
+    SESSION or EPISODE is an id, or a unique prefix of one. A session that goes on has no episode yet: if it was
+    published as compacting, you see its anchored summary, by its whole id.
     """
-    episode = episode_of(name, app.container, scope)
+    anchors = app.container.memory.anchored_summaries.of_scope(scope)
+    anchored = next((each for each in anchors if each.session_id == name), None)
+    try:
+        episode = episode_of(name, app.container, scope)
+    except NotFound:
+        if anchored is None:
+            raise
+        render({"anchored": anchored}, [anchored.summary.to_prompt_text()], as_json=as_json)
+        return
     left = session_memory(app.container.memory, episode).facts
     with knowledge_of(app.container, scope, vectors=False) as knowledge:
-        objects = {"episode": episode, "facts": (fact_object(each, knowledge) for each in left)}
+        objects = {"episode": episode, "facts": (fact_object(each, knowledge) for each in left), "anchored": anchored}
         lines = (line for each in left for line in fact_lines(each, knowledge))
         render(objects, (*whole_episode(episode), "", counted(len(left), "fact"), *lines), as_json=as_json)
 

@@ -1,7 +1,5 @@
-"""List open sessions, send heartbeats, record decisions, print rolling summaries."""
+"""List open sessions, send heartbeats, record decisions."""
 
-from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 import click
@@ -16,11 +14,10 @@ from nous.cli.framework import (
     scope_option,
     session_scope_option,
 )
-from nous.cli.lookup import ALL, elsewhere, refuse_forgotten
-from nous.cli.output import fitted, note, path_of, render, render_table, say
-from nous.domain.episode import Decision, episode_id
-from nous.domain.errors import NotFound
-from nous.domain.scope import Scope, checked_name
+from nous.cli.lookup import ALL
+from nous.cli.output import note, path_of, render, render_table, say
+from nous.domain.episode import Decision
+from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED, SessionState
 from nous.services.session_intake import SessionMetadata
 from nous.services.workspace import working_directory
@@ -104,37 +101,3 @@ def decide(app: App, session: str, description: str, *, scope: Scope, agent: str
     receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
     say("recorded" if receipt.fresh else "was recorded before")
     note(f"the next episode of session {session!r} in {scope} shows it")
-
-
-@click.command()
-@click.argument("session")
-@scope_option
-@agent_option
-@json_option
-@click.pass_obj
-def anchored(app: App, session: str, *, scope: Scope, agent: str, as_json: bool) -> None:
-    """Print the anchored (rolling) summary of SESSION, and the decisions recorded in it.
-
-    You see it as a model would read it. A session has one once it was published as compacting: nous publish PATH
-    --compacting.
-    """
-    checked_name(session, "the id of a session")
-    checked_name(agent, "the id of an agent")
-    context = app.container.context
-    anchor_of = partial(context.anchored_summaries.anchored_summary, agent_id=agent)
-    found = anchor_of(scope, session_id=session)
-    if found is None:
-        refuse_forgotten(session, app.container, scope)
-        hint = elsewhere(app.container, scope)
-        raise NotFound(
-            f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
-            f"it is published as it compacts: nous publish PATH --session {session} --compacting{hint}"
-        )
-    decisions = context.decisions.get_episode_decisions(episode_id(scope, session), scope=scope)
-    decided = [f"decided: {fitted(each.description, beside=9)}" for each in decisions]
-    lines = (found.summary.to_prompt_text(), *([""] if decided else []), *decided)
-    render({**asdict(found), "decisions": decisions}, lines, as_json=as_json)
-    if not as_json:
-        made = f"iteration {found.summary.iteration}, of {found.entries} entries"
-        by = found.model or "the session's own words"
-        note(f"session {found.session_id}, {made}, by {by}{f' ({found.made_do})' if found.made_do else ''}")

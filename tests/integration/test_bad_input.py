@@ -140,7 +140,7 @@ SESSIONS: dict[str, Command] = {
     "learn": lambda name, _: ["facts", "learn", "--session", name],
     "forget": lambda name, _: ["forget", "--session", name, "--yes"],
     "status": lambda name, _: ["status", name],
-    "session-summary": lambda name, _: ["session-summary", name],
+    "show": lambda name, _: ["show", name],
     "editions": lambda name, _: ["episodes", "--editions", name],
     "transcript": lambda name, _: ["transcript", name],
     "search-turns": lambda name, _: ["search-turns", "Berlin", name],

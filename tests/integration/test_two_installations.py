@@ -203,7 +203,7 @@ def test_a_session_that_was_forgotten_is_not_taken_for_one_that_begins_so(town: 
     town.settle()
     nous("forget", "--session", "abcd", "--yes", *SCOPE)
 
-    for command in (("status",), ("session-summary",), ("episodes", "--editions")):
+    for command in (("status",), ("show",), ("episodes", "--editions")):
         result = nous(*command, "abcd", *SCOPE)
         assert "session abcd was forgotten on 20" in result.stderr
         assert (result.stdout, result.exit_code) == ("", BAD_INPUT)
@@ -219,7 +219,7 @@ def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_there_a
     for command in (
         ("episodes", "--editions", SECRET),
         ("status", SECRET),
-        ("session-summary", SECRET),
+        ("show", SECRET),
         ("forget", "--session", SECRET, "--yes"),
         ("forget", "--fact", fact, "--yes"),
         ("facts", "merge", fact[:8], fact[:8]),

@@ -152,7 +152,6 @@ def _keys(method: Any, scope: Scope) -> tuple[str, ...]:
 READING = {
     "status": ("status", SESSION),
     "episodes": ("episodes",),
-    "session-summary": ("session-summary", SESSION),
     "show": ("show", SESSION),
     "facts": ("facts", "--all"),
     "search": ("search", "which bird lives in the attic, billing"),
