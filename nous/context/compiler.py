@@ -222,7 +222,7 @@ class _Window:
             text = compress(slot.segment.content, mode).text
             tokens = self.budget.count(text)
             if tokens > left:
-                slot.leave_out(f"takes {tokens:,} of {max(left, 0):,} tokens left")
+                slot.leave_out(f"takes {tokens:,}, and {max(left, 0):,} are left")
                 continue
             slot.keep(text, tokens, "fits" if text == slot.segment.content else "fits when compressed")
             left -= tokens
@@ -261,7 +261,7 @@ class _Window:
         if self.left >= self.recall.tokens:
             self.recall.keep(segment.content, self.recall.tokens, "is the summary of earlier turns")
         else:
-            self.recall.leave_out(f"takes {self.recall.tokens:,} of {self.left:,} tokens left")
+            self.recall.leave_out(f"takes {self.recall.tokens:,}, and {self.left:,} are left")
             self.sink(BudgetExceeded(self.recall.tokens - self.left))
 
     def compiled(self, tier: ContextTier) -> CompiledContext:

@@ -181,7 +181,7 @@ def test_a_segment_that_does_not_fit_is_dropped_and_the_fill_goes_on() -> None:
 
     assert compiled.segments == (segments[1],)
     assert compiled.metrics.per_segment[0].is_dropped
-    assert "of 150 tokens left" in compiled.metrics.per_segment[0].reason
+    assert "and 150 are left" in compiled.metrics.per_segment[0].reason
 
 
 def test_what_the_query_is_about_comes_first() -> None:
