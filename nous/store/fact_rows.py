@@ -8,16 +8,14 @@ A block is the unit of growth: a log that grows never moves the vectors of its f
 for each run of vectors, so a scope of 100,000 facts is read with some hundred commands.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Self
-from uuid import UUID
 
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LogVersion, Row, Superseded, embedding
 from nous.domain.record_codec import decode, encode
-from nous.store.base import LogSlice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,13 +143,6 @@ def runs(places: Iterable[VectorSlot]) -> Iterator[list[VectorSlot]]:
         yield run
 
 
-def divided(batch: Iterable[Sequence[VectorSlot]], stored: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield each vector of the runs in *batch*; *stored* has the bytes of each run."""
-    for run, raw in zip(batch, stored, strict=True):
-        size = run[0].size
-        yield from (raw[at * size : (at + 1) * size] for at in range(len(run)))
-
-
 @dataclass(frozen=True, slots=True)
 class Continuation:
     """New entries of a log, the version they lead to, and their vectors as bytes by slot."""
@@ -179,25 +170,6 @@ def continuation(write: "AppendFacts") -> Continuation:
     return Continuation(entries, version, tuple(vectors))
 
 
-def slice_of(
-    entries: Sequence[LogEntry],
-    version: LogVersion,
-    *,
-    complete: bool,
-    embedder: str | None,
-    fetch: Callable[[Sequence[VectorSlot]], Sequence[bytes]],
-) -> LogSlice:
-    """Decode *entries*, *fetch* the vectors of *embedder*, or the last. Raises `Misconfigured`."""
-    rows = tuple(entry.row for entry in entries)
-    places: dict[UUID, VectorSlot] = {}
-    for row, entry in zip(rows, entries, strict=True):
-        if (found := embedding(row)) and entry.slot is not None and embedder in {None, found[1]}:
-            places[found[0]] = VectorSlot(found[1], entry.slot)
-    stored = fetch(tuple(places.values())) if places else ()
-    vectors = {fact_id: _vector(raw, place) for (fact_id, place), raw in zip(places.items(), stored, strict=True)}
-    return LogSlice(version=version, rows=rows, vectors=vectors, complete=complete)
-
-
 def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersion | None) -> LogVersion:
     """Return the version of the log after *entries*, which follow *after*; *head* is it now."""
     before = after or LogVersion()
@@ -208,7 +180,7 @@ def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersi
     return LogVersion(before.n + len(entries), chain, head.epoch, vectors)
 
 
-def _vector(raw: bytes, place: VectorSlot) -> "NDArray[np.float32]":
+def vector_of(raw: bytes, place: VectorSlot) -> "NDArray[np.float32]":
     import numpy as np  # noqa: PLC0415 (only vectors need it)
 
     if len(raw) != place.size:

@@ -6,13 +6,14 @@ appended, or nothing with a vector; two otherwise, and three if the log was rewr
 
 from collections.abc import Sequence
 from typing import cast
+from uuid import UUID
 
 from nous.domain.errors import Misconfigured, Retryable
-from nous.domain.fact import LogVersion
+from nous.domain.fact import LogVersion, embedding
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 from nous.store.base import LogSlice
-from nous.store.fact_rows import LogEntry, VectorSlot, divided, runs, slice_of, version_at
+from nous.store.fact_rows import LogEntry, VectorSlot, runs, vector_of, version_at
 from nous.store.redis import StorePart
 
 
@@ -26,13 +27,14 @@ class RedisFactLog(StorePart):
             return self.read(scope, embedder=embedder, limit=limit)
         new = entries[1:] if start else entries
         version = version_at(new, head, after=after)
-        return slice_of(
-            new,
-            version,
-            complete=start == 0,
-            embedder=embedder,
-            fetch=lambda places: self._vectors(scope, places, version),
-        )
+        rows = tuple(entry.row for entry in new)
+        places: dict[UUID, VectorSlot] = {}
+        for row, entry in zip(rows, new, strict=True):
+            if (found := embedding(row)) and entry.slot is not None and embedder in {None, found[1]}:
+                places[found[0]] = VectorSlot(found[1], entry.slot)
+        stored = self._vectors(scope, tuple(places.values()), version) if places else ()
+        vectors = {fact_id: vector_of(raw, place) for (fact_id, place), raw in zip(places.items(), stored, strict=True)}
+        return LogSlice(version=version, rows=rows, vectors=vectors, complete=start == 0)
 
     def tail(self, scope: Scope, *, known: int = 0, limit: int | None = None) -> tuple[LogVersion, list[LogEntry]]:
         """Return the log's version, and entries from the last of the *known* ones on.
@@ -65,7 +67,8 @@ class RedisFactLog(StorePart):
             last_row, *stored = cast("list[bytes]", pipe.execute())
         if not last_row or LogEntry.decode(last_row).chain != version.chain:
             raise Retryable(f"the fact log of {scope} was rewritten while it was read")
-        return list(divided(batch, stored))
+        pairs = zip(batch, stored, strict=True)
+        return [raw[at * run[0].size : (at + 1) * run[0].size] for run, raw in pairs for at in range(len(run))]
 
 
 def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersion) -> bool:
