@@ -8,7 +8,7 @@ shown by their subject.
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item, Items, Role, as_said
@@ -25,39 +25,27 @@ _DECIDED = {"Rejected": REJECTED, "Interrupted": INTERRUPTED}
 _SPEAKERS = frozenset({Kind.USER, Kind.ASSISTANT})
 _ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.DECISION, Kind.ERROR})
 
-
-class CallOutcome(NamedTuple):
-    what: str
-    answer: Entry
-
-    @property
-    def reason(self) -> str:
-        """Reason for the failure in a few words; empty if unknown."""
-        if self.what != FAILED:
-            return ""
-        return failure(self.answer.text).partition("\n")[0][:_LONGEST_REASON].replace(" | ", " / ")
+CallOutcome = tuple[str, str]
+"""What became of an unsuccessful call, and the reason for a failure in a few words; empty if unknown."""
 
 
-class CallOutcomes(NamedTuple):
-    """Unsuccessful calls by entry id, and the ids of the entries that report a failure."""
+def call_outcomes(transcript: Transcript) -> tuple[Mapping[str, CallOutcome], Collection[str]]:
+    """Return the unsuccessful calls by entry id, and the ids of the entries that report a failure.
 
-    of_calls: Mapping[str, CallOutcome]
-    failures: Collection[str]
-
-
-def call_outcomes(transcript: Transcript) -> CallOutcomes:
-    """Return the outcomes of the unsuccessful calls; the last answer to a call wins."""
+    The last answer to a call wins.
+    """
     outcomes: dict[str, CallOutcome] = {}
     failures: set[str] = set()
     for call, answer in _answers(transcript):
-        what = _outcome_of(answer)
+        what, reason = _outcome_of(answer), ""
         if what == FAILED:
             failures.add(answer.id)
+            reason = failure(answer.text).partition("\n")[0][:_LONGEST_REASON].replace(" | ", " / ")
         if call and what:
-            outcomes[call] = CallOutcome(what, answer)
+            outcomes[call] = what, reason
         elif call:
             outcomes.pop(call, None)
-    return CallOutcomes(outcomes, failures)
+    return outcomes, failures
 
 
 def _answers(transcript: Transcript) -> Iterator[tuple[str | None, Entry]]:
@@ -97,16 +85,13 @@ _PLUMBING = re.compile(
 _LONGEST_SUBJECT = 120
 
 
-class ToolsLine(NamedTuple):
-    """A line of tool calls, the spans of its calls, and of those that changed something outside."""
+def line_of_calls(
+    run: Sequence[Action], naming: Naming, outcomes: Mapping[str, CallOutcome]
+) -> tuple[str, Sequence[Span], Sequence[Span]]:
+    """Render calls in order of first use; unsuccessful ones say why and had no side effect.
 
-    text: str
-    parts: tuple[Span, ...]
-    side_effects: tuple[Span, ...]
-
-
-def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, CallOutcome]) -> ToolsLine:
-    """Render calls in order of first use; unsuccessful ones say why and had no side effect."""
+    Return the line, the spans of its calls, and of those that changed something outside.
+    """
     times: dict[str, int] = {}
     side_effects: set[str] = set()
     for action in run:
@@ -118,8 +103,8 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
         brief = made or brief_call(relative, has_side_effect=has_side_effect)
         if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
             if outcome := outcomes.get(call.id):
-                why = f": {reason}" if has_side_effect and (reason := outcome.reason) else ""
-                brief = f"{brief} ({outcome.what}{why})"
+                what, reason = outcome
+                brief = f"{brief} ({what}: {reason})" if has_side_effect and reason else f"{brief} ({what})"
                 has_side_effect = commit is not None  # made, though another part of its command failed
             times[brief] = times.get(brief, 0) + 1
             if has_side_effect:
@@ -127,7 +112,7 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
     pieces = [f"{brief} x{count}" if count > 1 else brief for brief, count in times.items()]
     spans = _spans(pieces)
     effective = [span for brief, span in zip(times, spans, strict=True) if brief in side_effects]
-    return ToolsLine(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(effective))
+    return BETWEEN_CALLS.join(pieces), spans, effective
 
 
 def _spans(pieces: Sequence[str]) -> list[Span]:
@@ -173,31 +158,17 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-_LISTS = ("todos", "plan", "items", "tasks")
-_TEXTS = ("plan", "content", "step", "subject", "title", "task", "description", "text")
+_OF_PLANS = ("todos", "plan", "items", "tasks", "content", "step", "subject", "title", "task", "description", "text")
 _MOST_LINES = 400
-_DEEPEST = 4
 
 
 def plan_of(call: Entry, seen: set[str]) -> str:
     """Return the lines of *call* that are not in *seen*: agents write plans anew each time."""
-    lines = [line for line in _lines(call.tool_input or {}) if line not in seen][:_MOST_LINES]
-    seen.update(lines)
-    return "\n".join(lines)
-
-
-def _lines(given: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
-    for key in _LISTS if depth < _DEEPEST else ():
-        for each in cast("list[object]", value) if isinstance(value := given.get(key), list) else ():
-            of_each = cast("Mapping[str, Any]", each)
-            yield from _lines(of_each, depth + 1) if isinstance(each, Mapping) else _stripped(each)
-    for key in _TEXTS:
-        yield from _stripped(given.get(key))
-
-
-def _stripped(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield from (stripped for line in value.splitlines() if (stripped := line.strip()))
+    fields = leaves(call.tool_input or {})
+    texts = [text for name, text in fields if name.rpartition(".")[2] in _OF_PLANS and isinstance(text, str)]
+    lines = [line for text in texts for whole in text.splitlines() if (line := whole.strip()) and line not in seen]
+    seen.update(lines[:_MOST_LINES])
+    return "\n".join(lines[:_MOST_LINES])
 
 
 _ROLES = {
@@ -217,9 +188,13 @@ Placed = tuple[int, Action]
 
 
 def items_of(
-    transcript: Transcript, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes
+    transcript: Transcript,
+    actions: Mapping[str, Action],
+    naming: Naming,
+    outcomes: Mapping[str, CallOutcome],
+    failures: Collection[str],
 ) -> tuple[Items, tuple[ManifestEntry, ...]]:
-    builder = _ItemBuilder(actions, naming, outcomes)
+    builder = _ItemBuilder(actions, naming, outcomes, failures)
     for at, entry in enumerate(transcript):
         builder.take(at, entry)
     builder.end_run()
@@ -229,13 +204,19 @@ def items_of(
 class _ItemBuilder:
     """Collects items; entries that are left out do not split a run of calls."""
 
-    def __init__(self, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes) -> None:
+    def __init__(
+        self,
+        actions: Mapping[str, Action],
+        naming: Naming,
+        outcomes: Mapping[str, CallOutcome],
+        failures: Collection[str],
+    ) -> None:
         self.items: list[Item] = []
         self.left_out: list[ManifestEntry] = []
         self._actions = actions
         self._naming = naming
-        self._outcomes = outcomes.of_calls
-        self._failed = outcomes.failures
+        self._outcomes = outcomes
+        self._failed = failures
         self._run: list[Placed] = []
         self._failures: set[str] = set()
         self._plans: set[str] = set()
@@ -275,11 +256,11 @@ class _ItemBuilder:
         ]
 
     def _add_calls(self, at: int, actions: Sequence[Action]) -> None:
-        line = line_of_calls(actions, self._naming, self._outcomes)
-        if line.text:
+        line, calls, side_effects = line_of_calls(actions, self._naming, self._outcomes)
+        if line:
             entries = tuple([action.call.id for action in actions])
             turn = actions[0].call.turn
-            self.items.append(Item(Role.TOOLS, line.text, entries, at, line.parts, line.side_effects, turn=turn))
+            self.items.append(Item(Role.TOOLS, line, entries, at, tuple(calls), tuple(side_effects), turn=turn))
         else:
             for action in actions:
                 self._leave_out(action.call, "bookkeeping call")

@@ -2,11 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate, islice
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from nous.excerpt.floor import lengths_due
 from nous.excerpt.items import PERSONAL, Items
@@ -111,63 +110,50 @@ def _last_part(path: str) -> str:
 
 
 FILES_SHARE = 0.10  # maximum share of the budget for the line of edited files
-_EDITED, _SPARED, _REMOVED = "Files edited: ", "Edits refused or failed: ", "Removed again: "
 _BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 
 
-class Files(NamedTuple):
-    """Files that calls edited, only tried to edit, or edited and later removed."""
+def files_written(
+    actions: Iterable[Action], naming: Naming, unsuccessful: Container[str]
+) -> Mapping[str, Sequence[str]]:
+    """Return the files that *actions* edit, and those that they tried to edit, or remove again, by title.
 
-    edited: tuple[str, ...] = ()
-    spared: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-
-
-def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Container[str]) -> Files:
-    """Return the files that *actions* write to; *unsuccessful* are ids of failed calls."""
+    *unsuccessful* are ids of failed calls.
+    """
     written: dict[str, int] = {}
     removed: dict[str, int] = {}
-    spared: dict[str, None] = {}
-    for at, action in enumerate(actions):
+    for at, action in enumerate(actions, 1):
         if not action.paths and "rm " not in action.command:
             continue
-        paths = map(naming.relative, written_files(action))
-        if action.call.id in unsuccessful:
-            spared.update(dict.fromkeys(paths))
-            continue
-        written.update(dict.fromkeys(paths, at))
-        removed.update((naming.relative(name), at) for name in removed_by(action.command))
-    gone: set[str] = set()
-    for path, at in written.items() if removed else ():
-        above = (f"{parent}/" for parent in PurePosixPath(path).parents)
-        if any(removed.get(name, -1) > at for name in (path, *above)):
-            gone.add(path)
-    return Files(
-        edited=tuple(_in_one_line(path) for path in written if path not in gone),
-        spared=tuple(_in_one_line(path) for path in spared if path not in written),
-        removed=tuple(_in_one_line(path) for path in written if path in gone),
-    )
+        has_failed = action.call.id in unsuccessful
+        for path in map(naming.relative, written_files(action)):
+            written[path] = written.get(path, 0) if has_failed else at
+        if not has_failed:
+            removed.update((naming.relative(name), at) for name in removed_by(action.command))
+    files: dict[str, list[str]] = {"Files edited": [], "Edits not kept": []}
+    kept, undone = files.values()
+    for path, at in written.items():
+        above = (f"{parent}/" for parent in PurePosixPath(path).parents) if removed else ()
+        is_undone = not at or any(removed.get(name, 0) > at for name in (path, *above))
+        (undone if is_undone else kept).append(_in_one_line(path))
+    return files
 
 
 def _in_one_line(path: str) -> str:
     return " ".join(filter(None, path.splitlines())).replace(TICKS, "'" * len(TICKS))
 
 
-def files_line(files: Files, room: int) -> str:
+def files_line(files: Mapping[str, Sequence[str]], room: int) -> str:
     """List as many of *files* as fit into *room* characters; empty if none fits."""
     line = ""
-    for lead, listed in ((_EDITED, files.edited), (_SPARED, files.spared), (_REMOVED, files.removed)):
-        between = _BETWEEN_LISTS if line else ""
-        if more := _listed(lead, listed, room - len(line) - len(between)):
-            line += between + more
+    for title, listed in files.items():
+        lead = f"{_BETWEEN_LISTS if line else ''}{title}: "
+        lengths = accumulate((len(file) + len(_BETWEEN_FILES) for file in listed), initial=-len(_BETWEEN_FILES))
+        more, spare = len(_more(len(listed))), room - len(line) - len(lead)
+        count = sum(length + more * (number < len(listed)) <= spare for number, length in enumerate(lengths)) - 1
+        if count > 0:
+            line += f"{lead}{_BETWEEN_FILES.join(listed[:count])}{_more(len(listed) - count)}"
     return line
-
-
-def _listed(lead: str, files: Sequence[str], room: int) -> str:
-    lengths = accumulate((len(file) + len(_BETWEEN_FILES) for file in files), initial=len(lead) - len(_BETWEEN_FILES))
-    more = len(_more(len(files)))
-    count = sum(length + more * (number < len(files)) <= room for number, length in enumerate(lengths)) - 1
-    return f"{lead}{_BETWEEN_FILES.join(files[:count])}{_more(len(files) - count)}" if count > 0 else ""
 
 
 def room_for_files(items: Items, budget: int) -> int:

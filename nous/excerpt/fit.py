@@ -1,6 +1,6 @@
 """Build one or more excerpts of a transcript, each within a character or token budget."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -11,7 +11,7 @@ from typing import Literal
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import BETWEEN, Segment
 from nous.excerpt.extract_items import call_outcomes, items_of
-from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
+from nous.excerpt.file_names import files_line, files_written, naming, room_for_files
 from nous.excerpt.items import Item, Items, Role, no_label
 from nous.excerpt.layout import ends, fits_whole, label, laid_out, length_of, shown, text_of, whole
 from nous.excerpt.strategies import named
@@ -56,7 +56,7 @@ class Material:
     transcript: Transcript
     items: Items
     left_out: tuple[ManifestEntry, ...]
-    files: Files
+    files: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +102,9 @@ def fit(
 
 def material_of(transcript: Transcript) -> Material:
     actions = actions_of(transcript)
-    names, outcomes = naming(transcript, actions.values()), call_outcomes(transcript)
-    items, left_out = items_of(transcript, actions, names, outcomes)
-    files = files_written(actions.values(), names, outcomes.of_calls)
+    names, (outcomes, failures) = naming(transcript, actions.values()), call_outcomes(transcript)
+    items, left_out = items_of(transcript, actions, names, outcomes, failures)
+    files = files_written(actions.values(), names, outcomes)
     return Material(transcript=transcript, items=items, left_out=left_out, files=files)
 
 

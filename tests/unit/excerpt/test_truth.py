@@ -38,7 +38,7 @@ def test_an_edit_that_the_user_refused_is_not_among_the_edited_files(told: Told)
 
     text = fit(transcript, 900).text
 
-    assert text.startswith("Files edited: kept.py; Edits refused or failed: refused.py\n")
+    assert text.startswith("Files edited: kept.py; Edits not kept: refused.py\n")
 
 
 def test_a_file_that_was_removed_again_is_not_among_the_edited_ones(told: Told) -> None:
@@ -49,7 +49,7 @@ def test_a_file_that_was_removed_again_is_not_among_the_edited_ones(told: Told) 
         ("user", "tidy up"), *edited, removed, failed, result("Error: no such file", "c9"), *(("assistant", TALK),) * 5
     )
 
-    assert fit(transcript, 900).text.startswith("Files edited: d.py; Removed again: a.py, tmp/b.py, tmp/c.py\n")
+    assert fit(transcript, 900).text.startswith("Files edited: d.py; Edits not kept: a.py, tmp/b.py, tmp/c.py\n")
 
 
 @pytest.mark.parametrize("what", ["Interrupted", "Rejected"])
