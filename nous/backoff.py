@@ -1,10 +1,13 @@
-"""Retry a call until a deadline, or pace a failing background task: exponential backoff."""
+"""Retry a call until a deadline; run background tasks, and pace failing ones: backoff."""
 
 import random
+import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeVar
 
 import structlog
 
@@ -87,3 +90,34 @@ class RetryBackoff:
         """Record a success; return the number of failures before it."""
         count, self._count, self._repeated, self._last = self._count, 0, 0, ""
         return count
+
+
+@dataclass(eq=False, kw_only=True)
+class PeriodicTask(ABC):
+    """Runs an idempotent task until stopped, in any number of processes. Times are in seconds.
+
+    A task that fails is retried with backoff, or after *interval* if that is shorter, and its log lines are sampled.
+    """
+
+    name: ClassVar[str]
+
+    interval: float
+    _stopping: threading.Event = field(init=False, default_factory=threading.Event)
+    _retry_backoff: RetryBackoff = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._retry_backoff = RetryBackoff(self.name)
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def run(self) -> None:
+        while not self._stopping.is_set():
+            wait = 0.0
+            with self._retry_backoff.guard():
+                wait = self.run_once()
+            self._stopping.wait(wait or min(self.interval, self._retry_backoff.wait))
+
+    @abstractmethod
+    def run_once(self) -> float:
+        """Do what is due; return the seconds to wait until the next run."""

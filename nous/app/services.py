@@ -20,7 +20,7 @@ from nous.embedding.base import present
 from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.decision import unembedded
 from nous.services.erasure import Eraser, Stores
-from nous.services.folder_watch import FolderWatcher, Progress, PublishFile, Told, WatchRules
+from nous.services.folder_watch import FolderWatcher, Progress, PublishFile, Told
 from nous.services.publisher import Producer, Published
 from nous.services.redaction import StoredRedactor
 from nous.services.session_intake import SessionMetadata
@@ -106,7 +106,9 @@ def watcher(
         [WatchedFolder(scope, host, folder.resolve()) for folder in dict.fromkeys(folders)],
         watched=RedisFolderState(container.client, container.store_keys, bus_keys=container.bus_keys),
         hand_over=None if dry_run else _publishing(container, upload=upload),
-        rules=WatchRules(idle=container.settings.sessions.idle, since=settings.since, after=after),
+        idle=container.settings.sessions.idle,
+        since=settings.since,
+        after=after,
         clock=time.time,
         interval=settings.interval,
         told=told,

@@ -13,11 +13,11 @@ from typing import ClassVar
 import structlog
 from typing_extensions import override
 
+from nous.backoff import PeriodicTask
 from nous.domain.errors import BadInput, Misconfigured, NotFound, NousError
 from nous.hosts.base import EventKind, Host, HostEvent
 from nous.hosts.spool import Spool, SpooledHook
 from nous.redaction.error_text import redacted, said
-from nous.runtime.maintenance import PeriodicTask
 from nous.services.publisher import Producer
 from nous.services.session_intake import SessionMetadata
 from nous.services.workspace import SessionScopes

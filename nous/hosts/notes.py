@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from nous.backoff import PeriodicTask
 from nous.context.notes import block
 from nous.domain.scope import Scope
 from nous.hosts.base import LONGEST_NOTES, Host
-from nous.runtime.maintenance import PeriodicTask
 from nous.services.memory import context_notes
 from nous.services.workspace import NotesFolder
 from nous.store.fact_cache import Memory

@@ -1,19 +1,16 @@
 """Periodic tasks: trim streams, end idle sessions, queue resummarization."""
 
-import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC
 from itertools import islice
-from typing import ClassVar
 from uuid import UUID, uuid5
 
 import structlog
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.backoff import RetryBackoff
+from nous.backoff import PeriodicTask
 from nous.bus.base import Bus, Committed, Priority, Subscription
 from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.streams import RedisTrimming
@@ -26,37 +23,6 @@ from nous.pipeline.worker import WorkerContext
 from nous.services.session_lifecycle import RecoveryAction, SessionRecovery
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(eq=False, kw_only=True)
-class PeriodicTask(ABC):
-    """Runs an idempotent task until stopped, in any number of processes. Times are in seconds.
-
-    A task that fails is retried with backoff, or after *interval* if that is shorter, and its log lines are sampled.
-    """
-
-    name: ClassVar[str]
-
-    interval: float
-    _stopping: threading.Event = field(init=False, default_factory=threading.Event)
-    _retry_backoff: RetryBackoff = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._retry_backoff = RetryBackoff(self.name)
-
-    def stop(self) -> None:
-        self._stopping.set()
-
-    def run(self) -> None:
-        while not self._stopping.is_set():
-            wait = 0.0
-            with self._retry_backoff.guard():
-                wait = self.run_once()
-            self._stopping.wait(wait or min(self.interval, self._retry_backoff.wait))
-
-    @abstractmethod
-    def run_once(self) -> float:
-        """Do what is due; return the seconds to wait until the next run."""
 
 
 @dataclass(eq=False)

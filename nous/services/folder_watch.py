@@ -1,18 +1,19 @@
 """Poll transcript folders; publish sessions idle long enough; record which were published."""
 
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
+from typing import ClassVar
 
 import structlog
+from typing_extensions import override
 
-from nous.backoff import RetryBackoff
+from nous.backoff import PeriodicTask
 from nous.bus.base import Priority
 from nous.bus.erasure import FORGOTTEN, WasForgotten
 from nous.domain.errors import BadInput, NotFound, NousError, Retryable
@@ -28,39 +29,6 @@ _LOST = "the server no longer knows the events published for it; it is published
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFile:
-    """A file with its size in bytes and the time (ns) of its last write."""
-
-    path: Path
-    size: int
-    mtime_ns: int
-
-    def age(self, now: float) -> float:
-        """Return the seconds since the last write, at *now* in seconds since the epoch."""
-        return now - self.mtime_ns / 1e9
-
-    def told(self) -> FileRecord:
-        """Return the record of the published file. A later write changes size or mtime."""
-        return FileRecord(self.size, self.mtime_ns)
-
-    def refused(self) -> FileRecord:
-        """Return the record of a refused file. The reason may quote content: it is not stored."""
-        return FileRecord(self.size, self.mtime_ns, refused=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchRules:
-    """A session is over after *idle* seconds, and past after *since*.
-
-    It is past, too, if it was not written since the time *after* (in seconds since the epoch).
-    """
-
-    idle: float
-    since: float
-    after: float = 0.0
-
-
 class FileOutcome(StrEnum):
     """Outcome of a file in a sweep; PUT_OFF means that it is examined again."""
 
@@ -73,25 +41,20 @@ class FileOutcome(StrEnum):
     PUT_OFF = "put off"
 
 
-def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rules: WatchRules) -> FileOutcome | None:
+def decide(
+    found: FileRecord, remembered: FileRecord | None, age: float, *, idle: float, since: float, after: float = 0.0
+) -> FileOutcome | None:
     """Classify a file by time, size and record alone: None if it has to be published.
 
-    *now* is in seconds since the epoch. An unchanged file with a record is not examined again. An mtime further ahead
-    than clocks differ carries no information, so such a file is over.
+    *age* is in seconds since the last write. A session is over after *idle* seconds. It is past after *since*, or if it
+    was not written since the time *after* (in seconds since the epoch). An unchanged file with a record is not examined
+    again. An mtime further ahead than clocks differ carries no information, so such a file is over.
     """
-    if remembered == found.told():
-        return FileOutcome.KNOWN
-    if remembered == found.refused():
-        return FileOutcome.REFUSED_BEFORE
-    age = found.age(now)
-    if -_DAY <= age < rules.idle:
+    if remembered in (found, replace(found, refused=True)):
+        return FileOutcome.REFUSED_BEFORE if remembered.refused else FileOutcome.KNOWN
+    if -_DAY <= age < idle:
         return FileOutcome.GOING
-    return FileOutcome.PAST if age > rules.since or found.mtime_ns < rules.after * 1e9 else None
-
-
-def lane_of(found: SessionFile, now: float) -> Priority:
-    """Return live priority for sessions of the last day, bulk for older: no current one waits."""
-    return Priority.LIVE if found.age(now) <= _DAY else Priority.BULK
+    return FileOutcome.PAST if age > since or found.mtime_ns < after * 1e9 else None
 
 
 SUBMITTED = "submitted"
@@ -135,7 +98,10 @@ class SweepReport:
 PublishFile = Callable[[Path, Priority], Iterable[Published]]
 """Yields the sessions in a file, each once it is published; raises as `Producer.publish`."""
 
-Progress = Callable[[Sequence["tuple[SessionFile, str]"]], Iterable["tuple[SessionFile, str]"]]
+Found = tuple[Path, FileRecord]
+"""A file, and its record once it is published. A later write changes size or mtime."""
+
+Progress = Callable[[Sequence[Found]], Iterable[Found]]
 """Passes on the files of a sweep, and may show how far it is."""
 
 Told = Callable[[SweepReport], object]
@@ -143,8 +109,8 @@ Told = Callable[[SweepReport], object]
 
 
 @dataclass(eq=False)
-class FolderWatcher:
-    """Poller that sweeps *places* every *interval* seconds until stopped.
+class FolderWatcher(PeriodicTask):
+    """Poller that sweeps *places* every *interval* seconds, by the rules of `decide`.
 
     Any number of processes may sweep the same folders. A file is recorded in *watched* after it was published, never
     before, and only while the server knows all its events. So nothing is lost if the watcher or the server is killed at
@@ -152,26 +118,23 @@ class FolderWatcher:
     records nothing.
     """
 
+    name: ClassVar[str] = "folder_watch"
+
     places: Sequence[WatchedFolder]
     _: KW_ONLY
     watched: RedisFolderState
     hand_over: PublishFile | None
-    rules: WatchRules
+    idle: float
+    since: float
+    after: float = 0.0
     clock: Callable[[], float]
-    interval: float
     told: Told
     progress: Progress = iter
-    _stopping: threading.Event = field(init=False, default_factory=threading.Event)
 
-    def stop(self) -> None:
-        self._stopping.set()
-
-    def run(self) -> None:
-        sweeping = RetryBackoff("folder_watch")
-        while not self._stopping.is_set():
-            with sweeping.guard():
-                self.told(self.sweep())
-            self._stopping.wait(self.interval)
+    @override
+    def run_once(self) -> float:
+        self.told(self.sweep())
+        return self.interval
 
     def sweep(self) -> SweepReport:
         """Publish sessions that are over and not known, latest end first.
@@ -189,55 +152,57 @@ class FolderWatcher:
         # Records are read before the folder: a file that another watcher records meanwhile is not taken for deleted.
         known, before = self.watched.recall(place), len(sweep.unreadable)
         names: set[str] = set()
-        over: list[tuple[SessionFile, str]] = []
-        for found in _found(place.folder, sweep, seen):
-            name = name_of(found.path)
-            outcome = decide(found, known.get(name), self.clock(), rules=self.rules)
+        over: list[Found] = []
+        for path, found in _found(place.folder, sweep, seen):
+            name = name_of(path)
+            limits = {"idle": self.idle, "since": self.since, "after": self.after}
+            outcome = decide(found, known.get(name), self._age(found), **limits)
             # The record of a past file is of no use: it describes an earlier state of the file.
             if outcome is not FileOutcome.PAST:
                 names.add(name)
             if outcome is None:
-                over.append((found, name))
+                over.append((path, found))
                 continue
             sweep.fates[outcome] += 1
-        for found, name in self.progress(sorted(over, key=lambda each: -each[0].mtime_ns)):
+        for path, found in self.progress(sorted(over, key=lambda each: -each[1].mtime_ns)):
             if self._stopping.is_set():
                 return
-            self._take(found, name, place, sweep)
+            self._take(path, found, place, sweep)
         is_whole = len(sweep.unreadable) == before
         if self.hand_over:
             self.watched.keep(place, without=known.keys() - names if is_whole else ())
 
-    def _take(self, found: SessionFile, name: str, place: WatchedFolder, sweep: SweepReport) -> None:
-        priority, sent = lane_of(found, self.clock()), list[Published]()
-        outcome, why = FileOutcome.HANDED_OVER, ""
+    def _age(self, found: FileRecord) -> float:
+        return self.clock() - found.mtime_ns / 1e9
+
+    def _take(self, path: Path, found: FileRecord, place: WatchedFolder, sweep: SweepReport) -> None:
+        # So that no current session waits for old ones.
+        priority = Priority.LIVE if self._age(found) <= _DAY else Priority.BULK
+        sent, outcome, why = list[Published](), FileOutcome.HANDED_OVER, ""
         if self.hand_over:
-            outcome, why = self._published(found, place, self.hand_over(found.path, priority), sent)
-            if outcome is not FileOutcome.PUT_OFF and not self._record(found, name, place, outcome, sent):
-                log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
+            outcome, why = self._published(path, place, self.hand_over(path, priority), sent)
+            # Without the reason, which may quote content.
+            record = replace(found, refused=outcome is FileOutcome.REFUSED)
+            events = [each.event.id for each in sent]
+            if outcome is not FileOutcome.PUT_OFF and not self.watched.remember(
+                place, name_of(path), record, after=events
+            ):
+                log.warning("folder_watch.events_lost", path=str(path), reason=_LOST)
                 outcome, why = FileOutcome.PUT_OFF, _LOST
         sweep.fates[outcome] += 1
         match outcome:
             case FileOutcome.HANDED_OVER:
                 sessions = tuple(each.event.session_id for each in sent)
-                sweep.handed_over.append(PublishedFile(found.path, priority, sessions))
+                sweep.handed_over.append(PublishedFile(path, priority, sessions))
             case FileOutcome.REFUSED:
-                sweep.refused[found.path] = why
+                sweep.refused[path] = why
             case FileOutcome.PUT_OFF:
-                sweep.put_off[found.path] = why
+                sweep.put_off[path] = why
             case _:
                 pass
 
-    def _record(
-        self, found: SessionFile, name: str, place: WatchedFolder, outcome: FileOutcome, sent: Sequence[Published]
-    ) -> bool:
-        """Record a file; return false if the server has lost the events of what was *sent*."""
-        record = found.refused() if outcome is FileOutcome.REFUSED else found.told()
-        after = [each.event.id for each in sent]
-        return self.watched.remember(place, name, record, after=after)
-
     def _published(
-        self, found: SessionFile, place: WatchedFolder, sessions: Iterable[Published], sent: list[Published]
+        self, path: Path, place: WatchedFolder, sessions: Iterable[Published], sent: list[Published]
     ) -> tuple[FileOutcome, str]:
         """Publish *sessions*, add each to *sent*; return the outcome, of an error too, and why."""
         try:
@@ -249,12 +214,12 @@ class FolderWatcher:
         except WasForgotten:
             return FileOutcome.REFUSED, FORGOTTEN
         except BadInput as error:
-            return FileOutcome.REFUSED, str(error).removeprefix(f"{found.path} ").removeprefix(f"{found.path}: ")
+            return FileOutcome.REFUSED, str(error).removeprefix(f"{path} ").removeprefix(f"{path}: ")
         except NousError:
             raise
         except Exception as error:  # noqa: BLE001 (a defect of nous stops no other file)
             trace = "\n".join(folded(traced(error)))
-            log.error("folder_watch.file_failed", path=str(found.path), error=said(error), traceback=trace)  # noqa: TRY400
+            log.error("folder_watch.file_failed", path=str(path), error=said(error), traceback=trace)  # noqa: TRY400
             return FileOutcome.REFUSED, f"a defect in nous: {said(error)}"
         is_news = any(each.receipt.fresh for each in sent)
         return (FileOutcome.HANDED_OVER if is_news else FileOutcome.KNOWN), ""
@@ -278,7 +243,7 @@ class SweepLog:
         self._logged.update(sweep.unreadable)
 
 
-def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[SessionFile]:
+def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[Found]:
     """Yield each regular file in *folder* once, or *folder* itself if it is a file."""
     is_file = os.path.isfile(folder)  # noqa: PTH113 (Path.is_file raises where a parent may not be searched)
     files = [folder] if is_file else below(folder, sweep.unreadable.__setitem__, left_out=parts_of_sessions)
@@ -293,4 +258,4 @@ def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[Sessio
             continue
         if own not in seen and S_ISREG(status.st_mode):
             seen.add(own)
-            yield SessionFile(own, status.st_size, status.st_mtime_ns)
+            yield own, FileRecord(status.st_size, status.st_mtime_ns)

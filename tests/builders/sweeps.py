@@ -14,7 +14,7 @@ from nous.bus.base import Priority, Subscription
 from nous.bus.redis.keys import BusKeys
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepReport, WatchRules
+from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepReport
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.keys import StoreKeys
@@ -76,7 +76,8 @@ class Scene:
             [WatchedFolder(Scope(), "here", folder) for folder in folders or (self.folder,)],
             watched=self.watched,
             hand_over=self.hand_over,
-            rules=WatchRules(idle=HOUR / 2, since=30 * DAY),
+            idle=HOUR / 2,
+            since=30 * DAY,
             clock=lambda: self.now,
             interval=0.01,
             told=self.told,

@@ -10,9 +10,9 @@ from structlog.testing import capture_logs
 from nous.bus.base import Priority
 from nous.domain.errors import Misconfigured, NotFound, Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FileOutcome, SessionFile, SweepReport, WatchRules, decide
+from nous.services.folder_watch import FileOutcome, SweepReport, decide
 from nous.services.session_intake import SessionMetadata
-from nous.store.redis.transcripts import WatchedFolder
+from nous.store.redis.transcripts import FileRecord, WatchedFolder
 
 
 @pytest.fixture
@@ -218,14 +218,6 @@ def test_a_server_that_takes_nothing_ends_the_sweep_and_nothing_is_taken_for_kno
     assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
-RULES = WatchRules(idle=HOUR, since=30 * DAY)
-FILE = Path("/sessions/one.jsonl")
-
-
-def found(age: float, *, size: int = 100) -> SessionFile:
-    return SessionFile(FILE, size, round((NOW - age) * 1e9))
-
-
 @pytest.mark.parametrize(
     ("age", "verdict"),
     [
@@ -240,4 +232,4 @@ def found(age: float, *, size: int = 100) -> SessionFile:
     ids=["just now", "a moment too early", "idle", "the oldest", "past", "of a clock ahead", "of a clock gone wrong"],
 )
 def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: FileOutcome | None) -> None:
-    assert decide(found(age), None, NOW, rules=RULES) is verdict
+    assert decide(FileRecord(100, round((NOW - age) * 1e9)), None, age, idle=HOUR, since=30 * DAY) is verdict
