@@ -8,7 +8,6 @@ source and wording. Reasons that may quote erased text are replaced.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -137,8 +136,7 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     remains = _remains(filter(None, now), stays)
     touched = {fact for fact, each in remains.items() if each.id != fact}
     tied = {end for row in rows if touched & (ends := named(row)) for end in ends}
-    ways = {id(way.row): way for way in _ways(remains)}
-    rewriter = _Rewriter(remains, stays, tied | touched, ways)
+    rewriter = _Rewriter(remains, stays, tied | touched, dict(_ways(remains)))
     pairs = enumerate(zip(rows, now, strict=True))
     left = (Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new)))
     kept = tuple(sorted(left, key=lambda each: not isinstance(each.row, Learned)))  # a fact may have a later source now
@@ -211,28 +209,19 @@ def _in_words_of(fact: Fact, heir: Confirmed) -> Fact:
     )
 
 
-class _Way(NamedTuple):
-    """Supersession of *fact* by *by* in the new log, derived from *row* of the old log."""
-
-    row: Superseded
-    fact: UUID
-    by: UUID
-    valid_to: datetime | None
-
-
-def _ways(remains: Mapping[UUID, _Remains]) -> Iterator[_Way]:
-    """Yield the supersessions of the new log.
+def _ways(remains: Mapping[UUID, _Remains]) -> Iterator[tuple[int, Superseded]]:
+    """Yield the supersessions of the new log, by `id()` of the old row.
 
     A fact made of several is current if any of them is. Otherwise it is superseded by the successor of the last of
     them. No cycles result.
     """
-    found = [(each.id, _way(each, remains)) for each in remains.values() if each.id]
-    current = {fact for fact, way in found if way is None}
+    found = [(each, _way(each, remains)) for each in remains.values() if each.id]
+    current = {each.id for each, way in found if way is None}
     ends: dict[UUID, UUID] = {}
-    for _, way in reversed(found):
-        if way and way.fact not in current and way.fact not in ends and way.fact not in _line(way.by, ends):
-            ends[way.fact] = way.by
-            yield way
+    for each, way in reversed(found):
+        if way and way.fact_id not in current and way.fact_id not in ends and way.fact_id not in _line(way.by, ends):
+            ends[way.fact_id] = way.by
+            yield id(each.superseded), way
 
 
 def _line(fact: UUID, ends: Mapping[UUID, UUID]) -> Iterator[UUID]:
@@ -242,7 +231,7 @@ def _line(fact: UUID, ends: Mapping[UUID, UUID]) -> Iterator[UUID]:
         yield fact
 
 
-def _way(each: _Remains, remains: Mapping[UUID, _Remains]) -> _Way | None:
+def _way(each: _Remains, remains: Mapping[UUID, _Remains]) -> Superseded | None:
     """Return the supersession of *each* in the new log, by the first successor that is left."""
     seen: set[UUID] = set()
     row, valid_to = each.superseded, None
@@ -251,7 +240,10 @@ def _way(each: _Remains, remains: Mapping[UUID, _Remains]) -> _Way | None:
         valid_to = valid_to or row.valid_to
         successor = remains.get(row.by)
         if successor and successor.id and each.superseded and each.id:
-            return _Way(each.superseded, each.id, successor.id, valid_to)
+            old, fact, by = each.superseded, each.id, successor.id
+            if (fact, by) == (old.fact_id, old.by):
+                return old
+            return replace(old, fact_id=fact, by=by, reason=FORGOTTEN, similarity=None, valid_to=valid_to)
         row = successor.superseded if successor else None
     return None
 
@@ -272,7 +264,7 @@ class _Rewriter:
     remains: Mapping[UUID, _Remains]
     stays: Stays
     suspect: set[UUID]
-    ways: Mapping[int, _Way]
+    ways: Mapping[int, Superseded]
 
     def __call__(self, old: Row, now: Row | None) -> Row | None:
         """Return the replacement of *old*, or None to drop it; *now* is its effective form.
@@ -287,7 +279,7 @@ class _Rewriter:
             case Confirmed():
                 return self._confirmed(now)
             case Superseded():
-                return self._superseded(now)
+                return self.ways.get(id(now))
             case Linked():
                 return self._linked(now)
             case Embedded():
@@ -314,12 +306,6 @@ class _Rewriter:
         if owner and (owner.learned.fact.source, owner.learned.fact.text) == (row.source, row.text):
             return None
         return replace(row, fact_id=each.id, reason=FORGOTTEN, similarity=None)
-
-    def _superseded(self, row: Superseded) -> Superseded | None:
-        way = self.ways.get(id(row))
-        if way is None or (way.fact, way.by) == (row.fact_id, row.by):
-            return row if way else None
-        return replace(row, fact_id=way.fact, by=way.by, reason=FORGOTTEN, similarity=None, valid_to=way.valid_to)
 
     def _linked(self, row: Linked) -> Linked | None:
         one, other = self._now(row.fact_id), self._now(row.other)
