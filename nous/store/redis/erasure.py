@@ -54,22 +54,14 @@ class RedisErasure(RedisLogRewriter):
 
     def episodes(self, scope: Scope) -> frozenset[UUID]:
         """Return the episode ids of all sessions that left data in *scope*."""
-        with translated():
-            named = self._client.hkeys(self._keys.episodes(scope)) + self._client.hkeys(
-                self._keys.summary_inputs(scope)
-            )
-            anchored = self._client.hkeys(self._keys.anchors(scope))
-        sessions = {unquote(name.decode().partition("/")[2]) for name in anchored}
+        keys = self._keys
+        named = [*self._ask("HKEYS", keys.episodes(scope)), *self._ask("HKEYS", keys.summary_inputs(scope))]
+        found = {UUID(name.decode()) for name in named}
+        found |= {UUID(key.rpartition(":")[2]) for key in self._named(scope, "decisions")}
+        sessions = {unquote(name.decode().partition("/")[2]) for name in self._ask("HKEYS", keys.anchors(scope))}
         sessions |= {unquote(key.rpartition(":")[2]) for key in self._named(scope, "courses")}
         sessions |= {each.source.session_id for each in occurrences(self.rows(scope))}
-        decided = (key.rpartition(":")[2] for key in self._named(scope, "decisions"))
-        return frozenset(
-            (
-                *(UUID(name.decode()) for name in named),
-                *map(UUID, decided),
-                *(episode_id(scope, session) for session in sessions),
-            )
-        )
+        return frozenset(found | {episode_id(scope, session) for session in sessions})
 
     def rows(self, scope: Scope) -> Sequence[Row]:
         return [entry.row for entry in self.tail(scope)[1]]
@@ -88,19 +80,18 @@ class RedisErasure(RedisLogRewriter):
 
     def candidates(self, scope: Scope, forms: Collection[str], *, dry_run: bool = False) -> Counter[str]:
         """Remove candidate facts with one of *forms* from every edition of every episode."""
-        lost = 0
+        gone = lost = 0
 
-        def without(raw: bytes) -> bytes:
+        def without(episode: Episode) -> Episode:
             nonlocal lost
-            episode = decode(Episode, raw)
             left = without_candidates(episode, forms)
-            lost = len(episode.candidate_facts) - len(left.candidate_facts)
-            return encode(left) if lost else raw
+            lost = _candidates_of(episode) - _candidates_of(left)
+            return left
 
-        gone = 0
         for key in (self._keys.episodes(scope), self._keys.episode_editions(scope)):
             for name in self._ask("HKEYS", key):
-                gone += lost if self._replaced(name, (key,), without, dry_run=dry_run) else 0
+                is_changed = self._replaced(name, (key,), partial(_rewritten, Episode, without), dry_run=dry_run)
+                gone += lost if is_changed else 0
         return Counter({"candidate facts": gone})
 
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
@@ -198,6 +189,10 @@ class RedisErasure(RedisLogRewriter):
     def _scan(self, pattern: str) -> Iterator[str]:
         with translated():
             yield from sorted({key.decode() for key in self._client.scan_iter(pattern, count=1000)})
+
+
+def _candidates_of(episode: Episode) -> int:
+    return len(episode.candidate_facts) + len(episode.quarantined)
 
 
 def _rewritten(kind: type[Any], change: Callable[[Any], Any], raw: bytes) -> bytes:
