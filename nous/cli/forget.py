@@ -19,7 +19,7 @@ from nous.services.erasure import EraseFact, EraseScope, EraseSession, ErasureRe
 from nous.services.redaction import RedactionReceipt
 from nous.store.base import NO_VECTORS
 
-_MOST = 5  # episodes and facts that are listed; further ones are only counted
+_MOST = 5  # facts that are listed; further ones are only counted
 
 
 @click.command()
@@ -45,7 +45,10 @@ def forget(
         raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
     container = app.container
     act = _act(container, scope or app.scope, session, fact)
-    receipt = _rehearsed(act, container)
+    try:
+        receipt = eraser(container).rehearse(act)
+    except NotFound as error:
+        raise NotFound(f"{error}{elsewhere(container, act.scope)}") from None
     lines = [] if yes and not dry_run else [*_going(act, container), *_removed(receipt, container)]
     if not dry_run:
         if not yes:
@@ -71,35 +74,20 @@ def _id_of(name: str, container: Container, scope: Scope) -> UUID:
             return one_of(name, knowledge, container, scope).fact.id
 
 
-def _rehearsed(act: ErasureRequest, container: Container) -> ErasureReceipt:
-    try:
-        return eraser(container).rehearse(act)
-    except NotFound as error:
-        raise NotFound(f"{error}{elsewhere(container, act.scope)}") from None
-
-
 def _going(act: ErasureRequest, container: Container) -> Iterator[str]:
-    episodes = container.memory.episodes
     if isinstance(act, EraseSession):
-        known = episodes.get(act.scope, episode_id(act.scope, act.name))
+        known = container.memory.episodes.get(act.scope, episode_id(act.scope, act.name))
         yield f"session {act.name}: {known.summary.title if known else 'without an episode'}"
-    elif isinstance(act, EraseScope):
-        titles = [f"{each.session_id}: {each.summary.title}" for each in episodes.recent(act.scope, _MOST)]
-        yield from _some("episode", titles, of=episodes.count(act.scope))
     rows = container.memory.facts.read(act.scope, embedder=NO_VECTORS).rows
     erased = act.rewritten(rows)
     is_all = isinstance(act, EraseScope)
     gone = [row.fact.text for row in rows if isinstance(row, Learned) and (is_all or row.fact.id in erased.gone)]
-    yield from _some("fact", gone[:_MOST], of=len(gone))
+    if gone:
+        yield f"{counted(len(gone), 'fact')}:"
+        yield from (f"  {fitted(each, beside=2)}" for each in gone[:_MOST])
+        yield from ["  ..."] * (len(gone) > _MOST)
     if erased.retold:
         yield f"kept in the words of other sessions that said it too: {counted(len(erased.retold), 'fact')}"
-
-
-def _some(noun: str, shown: Sequence[str], *, of: int) -> Iterator[str]:
-    if of:
-        yield f"{counted(of, noun)}:"
-        yield from (f"  {fitted(each, beside=2)}" for each in shown)
-        yield from ["  ..."] * (of > len(shown))
 
 
 def _removed(receipt: ErasureReceipt, container: Container) -> Sequence[str]:
