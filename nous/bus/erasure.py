@@ -5,7 +5,7 @@ entry that was dead-lettered as malformed may still hold the text of a session.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 from uuid import UUID, uuid5
@@ -183,7 +183,7 @@ class ErasableEntry:
     amended: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class ErasureMatches:
     """Entries, of *sessions*, and ids of dead letters to erase.
 
@@ -191,10 +191,10 @@ class ErasureMatches:
     their owner is unknown.
     """
 
-    entries: tuple[ErasableEntry, ...] = ()
-    letters: tuple[str, ...] = ()
-    sessions: frozenset[str] = frozenset()
-    others: frozenset[UUID] = frozenset()
+    entries: list[ErasableEntry] = field(default_factory=list[ErasableEntry])
+    letters: list[str] = field(default_factory=list[str])
+    sessions: set[str] = field(default_factory=set[str])
+    others: set[UUID] = field(default_factory=set[UUID])
     unreadable: int = 0
 
     @property

@@ -6,7 +6,7 @@ that broke off is completed by running it again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
@@ -260,7 +260,7 @@ class _Erasure:
         done = Tombstone(at=self.stone.at, is_done=True, marks=self.stone.marks)
         self.stores.tombstones.replace(self.act.scope, self.act.key, self.stone, done)
 
-    def _jobs(self, events: frozenset[UUID], others: frozenset[UUID]) -> Counter[str]:
+    def _jobs(self, events: Collection[UUID], others: Collection[UUID]) -> Counter[str]:
         return Counter(jobs=self.stores.jobs.erase(events, session_id=self.target.session_id, but=others))
 
     def _from_stores(self, *, dry_run: bool) -> Counter[str]:

@@ -57,7 +57,7 @@ class Street:
     def forget(self, *forms: str) -> None:
         wanted = ErasureTarget(scope=HOME, marks=frozenset(mark_of(HOME, form) for form in forms))
         self.erasure.erase(self.erasure.find(wanted))
-        assert self.erasure.find(wanted).entries == ()
+        assert self.erasure.find(wanted).entries == []
 
     def where(self, event: EpisodeSummarized, group: Subscription) -> EventStatus:
         return self.delivery_stats.locate(event.id, group).where

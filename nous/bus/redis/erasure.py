@@ -12,7 +12,6 @@ from pathlib import Path
 from secrets import token_hex
 from types import MappingProxyType
 from typing import Any, TypeVar
-from uuid import UUID
 
 import redis
 
@@ -47,27 +46,19 @@ class RedisBusErasure(RedisPart):
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
         """Scan every stream and return what has to be erased."""
-        entries: list[ErasableEntry] = []
-        sessions: set[str] = set()
-        others: set[UUID] = set()
-        unreadable = 0
+        found = ErasureMatches()
         for stream, kind, priority in self._streams():
             for entry_id, raw in pages.entries(self._client, stream):
                 head = said(raw, kind, at=accepted_at(entry_id))
                 if head is None or (head.scope is None and not wanted.takes(head)):
-                    unreadable += 1
+                    found.unreadable += 1
                 elif wanted.is_of_another(head):
-                    others.add(head.event_id)
+                    found.others.add(head.event_id)
                 elif (left := _left(head, raw, kind, wanted)) is not None:
-                    entries.append(ErasableEntry(stream, kind, priority, entry_id, head.event_id, left))
-                    sessions |= {head.session_id} if head.session_id else set()
-        return ErasureMatches(
-            entries=tuple(entries),
-            letters=tuple(self._letters(entries, others, wanted)),
-            sessions=frozenset(sessions),
-            others=frozenset(others),
-            unreadable=unreadable,
-        )
+                    found.entries.append(ErasableEntry(stream, kind, priority, entry_id, head.event_id, left))
+                    found.sessions |= {head.session_id} if head.session_id else set()
+        found.letters.extend(self._letters(found, wanted))
+        return found
 
     def erase(self, found: ErasureMatches) -> Counter[str]:
         """Delete the entries and dead letters, replace the amended ones, and count them.
@@ -126,12 +117,10 @@ class RedisBusErasure(RedisPart):
                 found: list[bytes] = sorted(self._client.scan_iter(f"{beginning}*", count=1000, _type="stream"))
             yield from ((key.decode(), key.decode().removeprefix(beginning), priority) for key in found)
 
-    def _letters(
-        self, entries: Iterable[ErasableEntry], others: Iterable[UUID], wanted: ErasureTarget
-    ) -> Iterator[str]:
+    def _letters(self, found: ErasureMatches, wanted: ErasureTarget) -> Iterator[str]:
         """Yield the dead letters of erased entries and of the session, but not of other scopes."""
-        about = {(entry.kind, entry.priority, entry.id) for entry in entries if not entry.amended}
-        of_others = {str(event_id) for event_id in others}
+        about = {(entry.kind, entry.priority, entry.id) for entry in found.entries if not entry.amended}
+        of_others = {str(event_id) for event_id in found.others}
         for letter_id, fields in pages.whole_entries(self._client, self._keys.letters):
             told = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
             kind, session = told.get("kind", ""), told.get("session_id")

@@ -53,7 +53,11 @@ class RedisLogRewriter(RedisFactLog):
 
     def _swap(self, scope: Scope, old: LogVersion, entries: Sequence[LogEntry], erased: Erased) -> bool:
         """Replace the log by *erased*; return False, without a change, if it is no longer at *old*."""
-        left, new = _new_log(old, entries, erased)
+        changed = [(row, entries[at].slot if embedding(row) else None) for row, at in erased.rows]
+        epoch = old.epoch + 1  # by which no version equals one of the old log
+        left, new = chained(changed, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))
+        # Vectors stay where they are, so those that are appended later come after all that there ever were.
+        new = replace(new, vectors=old.vectors)
         rows = [entry.encode() for entry in left]
         batches = [b"\n".join(rows[at : at + _ROWS_PER_COMMAND]) for at in range(0, len(rows), _ROWS_PER_COMMAND)]
         gone = [(run[0], run[-1].offset + run[-1].size - run[0].offset) for run in runs(_unused(entries, left))]
@@ -64,17 +68,6 @@ class RedisLogRewriter(RedisFactLog):
         ranges = chain.from_iterable((first.offset, size) for first, size in gone)
         head = "" if old == LogVersion() else str(old)
         return bool(self._run("swap_log", keys, (head, str(new), *ranges, *batches)))
-
-
-def _new_log(old: LogVersion, entries: Sequence[LogEntry], erased: Erased) -> tuple[tuple[LogEntry, ...], LogVersion]:
-    """Return entries and version for *erased*; by its epoch, none equals one of the old log.
-
-    Vectors stay where they are, so those that are appended later come after all that there ever were.
-    """
-    rows = [(row, entries[at].slot if embedding(row) else None) for row, at in erased.rows]
-    epoch = old.epoch + 1
-    left, version = chained(rows, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))
-    return left, replace(version, vectors=old.vectors)
 
 
 def _unused(entries: Sequence[LogEntry], left: Sequence[LogEntry]) -> Iterator[VectorSlot]:
