@@ -40,12 +40,12 @@ class BlockReading(SessionReading):
             drafts += self.said(said, place)
         return drafts
 
-    def of_assistant(self, content: object, place: RecordPlace, *, message: str) -> list[Draft]:
+    def of_assistant(self, content: object, place: RecordPlace, *, message: str, first: int = 0) -> list[Draft]:
         """Return drafts of a model message; all its text gets the id *message*, to be merged."""
         drafts: list[Draft] = []
         if not content:
             self.notes.skip("empty message")
-        for part, block in enumerate(blocks_in(content)):
+        for part, block in enumerate(blocks_in(content), first):
             match block.get("type"):
                 case "text":
                     for draft in self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), place, "empty text"):
@@ -54,8 +54,8 @@ class BlockReading(SessionReading):
                 case "thinking":
                     thought = text_at(block, "thinking")
                     drafts += self.text_or_skip(Kind.THINKING, thought, place, "empty thinking", part)
-                case "tool_use" | "server_tool_use":
-                    tool, given = text_at(block, "name"), object_at(block, "input")
+                case "tool_use" | "server_tool_use" | "toolCall":
+                    tool, given = text_at(block, "name"), as_arguments(block.get("input", block.get("arguments")))
                     drafts.append(self.call(tool, given, text_at(block, "id"), place, part))
                 case kind:
                     self.notes.skip(f"{kind} block")

@@ -9,7 +9,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import BlockReading, blocks_in, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, marks, object_at, text_at
-from nous.transcript.parsing.values import as_arguments, parse_time
+from nous.transcript.parsing.values import parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TYPES = frozenset(marks("pi", "types"))
@@ -135,24 +135,14 @@ class _Session(BlockReading):
         self.answer = text or self.answer
         stopped = text_at(message, "stopReason")
         is_cut_short = stopped in _CUT_SHORT
-        for part, block in enumerate(blocks_in(message.get("content")), 1):
-            yield from self._block(block, place, part, is_cut_short=is_cut_short)
+        blocks = blocks_in(message.get("content"))
+        made = [block for block in blocks if not (is_cut_short and block.get("type") == "toolCall")]
+        self.notes.skipped.update(["call that was not made"] * (len(blocks) - len(made)))
+        yield from self.of_assistant(made, place, message=place.id, first=1)
         if is_cut_short:
             why = text_at(message, "errorMessage").strip() or f"The answer was cut short ({stopped})"
             ended = place._replace(id=f"{place.id}/end")
             yield from self.text_or_skip(Kind.ERROR if stopped == "error" else Kind.SYSTEM, why, ended, stopped)
-
-    def _block(self, block: JsonObject, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
-        match block.get("type"):
-            case "text":
-                return self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), place, "empty text")
-            case "thinking":
-                return self.text_or_skip(Kind.THINKING, text_at(block, "thinking"), place, "empty thinking", part)
-            case "toolCall" if not is_cut_short:
-                tool, given = text_at(block, "name"), as_arguments(block.get("arguments"))
-                return (self.call(tool, given, text_at(block, "id"), place, part),)
-            case kind:
-                return self.skip("call that was not made" if kind == "toolCall" else f"{kind} block")
 
     def _returned(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         text = self.text(message.get("content"))
