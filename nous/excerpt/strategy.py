@@ -30,7 +30,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to choose what to keep: the `STRATEGY` of a module in `nous.excerpt.strategies`.
+    """A way to choose what to keep.
 
     If not everything fits, *choose* returns what takes at most so many characters in `nous.excerpt.layout`; nothing if
     that is too little for this strategy. If everything that was said fits, *add* may fill the rest of the room with

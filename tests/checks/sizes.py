@@ -16,7 +16,6 @@ FRAGMENT = 40
 
 PLUG_INS = (
     "nous/transcript/readers",
-    "nous/excerpt/strategies",
     "nous/llm/providers",
     "nous/hosts/contracts",
     "workers",

@@ -5,7 +5,7 @@ import pytest
 from nous.excerpt.coverage import Concepts
 from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import LengthAccount, laid_out, shown, text_of
-from nous.excerpt.strategies.spec import score
+from nous.excerpt.strategies import score
 from nous.excerpt.strategy import Choice, whole_in_order
 from nous.excerpt.tool_outputs import failure
 
