@@ -14,11 +14,8 @@ from nous.app.worker_process import worker_process
 from nous.cli.framework import FAILED, App
 from nous.cli.lookup import knowledge_of
 from nous.cli.memory_text import episode_lines, fact_lines
-from nous.cli.output import counted, fitted
 from nous.cli.publish import awaited, has_failed
-from nous.domain.fact import Confirmed, Linked, Row, Superseded
 from nous.domain.scope import Scope
-from nous.knowledge.fact_index import FactIndex
 from nous.redis_server import embedded
 from nous.samples import bundled_sessions
 from nous.services.publisher import Published
@@ -90,24 +87,8 @@ def _show(container: Container) -> None:
     click.secho(f"{len(episodes)} episodes", bold=True)
     for episode in episodes:
         click.echo("\n".join(episode_lines(episode)) + "\n")
-    rows = container.memory.facts.read(_SCOPE).rows
     with knowledge_of(container, _SCOPE) as knowledge:
         current = list(knowledge.current())
         click.secho(f"{len(current)} facts", bold=True)
         for known in current:
             click.echo("\n".join(fact_lines(known, knowledge)))
-        verdicts = [line for row in rows if (line := _verdict(row, knowledge))]
-    click.secho(f"\n{counted(len(verdicts), 'statement')} repeated or updated one of these facts", bold=True)
-    click.echo("\n".join(verdicts))
-
-
-def _verdict(row: Row, knowledge: FactIndex) -> str | None:
-    match row:
-        case Confirmed():
-            what, text, why = "merged", row.text, f"{row.reason}; session {row.source.session_id}"
-        case Superseded() | Linked():
-            what = "superseded" if isinstance(row, Superseded) else "kept apart"
-            text, why = knowledge[row.fact_id].fact.text, row.reason
-        case _:
-            return None
-    return f"{what:<10} {fitted(text, beside=len(why) + 15)}  ({why})"

@@ -20,14 +20,13 @@ from nous.cli.output import counted, in_words, note, print_json, say, table, wit
 from nous.domain.episode import episode_id
 from nous.domain.errors import BadInput, NotAllowed, NousError
 from nous.domain.events import SessionEnded
-from nous.domain.fact import Confirmed, Learned
 from nous.domain.scope import Scope
 from nous.jobs.rq.queue import WorkerSeen, dispatched, workers_seen
+from nous.services.memory import known_facts
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionMetadata
 from nous.services.session_lifecycle import ChainStep, all_at_rest, follow
 from nous.services.workspace import working_directory
-from nous.store.base import NO_VECTORS
 from nous.text.sanitize import shortened
 from nous.transcript.detect import UnknownFormat
 
@@ -184,58 +183,41 @@ def troubles(submitted: Sequence[Submitted], chains: Chains) -> Iterator[str]:
 
 
 def _outcomes(container: Container, submitted: Sequence[Submitted], chains: Chains) -> Iterator[str]:
-    found = list(_found(container, submitted, chains))
-    yield table(found, ("outcome", "facts", "session"))
-    new, learned, known = (sum(each[name] for each in found) for name in ("is_new", "learned", "known"))
-    kinds = Counter(each["outcome"].partition(":")[0] for each in found).most_common()
-    some_new = "" if new == len(found) else f", {new:,} new"
-    became = ", ".join(f"{count:,} {what}" for what, count in kinds)
-    yield f"{counted(len(found), 'session')}{some_new}: {became}; {counted(learned, 'fact')}, {known:,} known"
-
-
-def _found(container: Container, submitted: Sequence[Submitted], chains: Chains) -> Iterator[dict[str, Any]]:
-    """Yield each session once, with the number of facts that it added, and that it confirmed.
-
-    Facts that it added when it was published before, and was shorter, count too. Two files may hold the same session.
-    """
-    learned, known = _facts_of(container, {published.event.scope for _, published in submitted})
-    by_session = defaultdict[str, list[Submitted]](list)
-    for path, published in submitted:
-        by_session[published.event.session_id].append((path, published))
-    for each in by_session.values():
-        event, paths = each[0][1].event, list(dict.fromkeys(path for path, _ in each))
+    """Yield a table of the sessions, each once, and a line of totals."""
+    sources = _facts_of(container, {published.event.scope for _, published in submitted})
+    rows, facts = list[dict[str, Any]](), set[UUID]()
+    for path, event in {each.event.session_id: (path, each.event) for path, each in submitted}.values():
+        outcome, count, name = str(EventStatus.DONE), None, path
+        episode = container.memory.episodes.get(event.scope, episode_id(event.scope, event.session_id))
         # A session that goes on may have an episode, but only of its earlier state.
-        stored = container.memory.episodes.get(event.scope, episode_id(event.scope, event.session_id))
-        episode = stored if isinstance(event, SessionEnded) else None
-        stopped = _stopped_by([chains.get(published.event.id, ()) for _, published in each])
-        row = {"is_new": any(published.receipt.fresh for _, published in each), "learned": 0, "known": 0}
-        if episode is None:
-            yield {**row, "outcome": stopped or EventStatus.DONE, "facts": None, "session": ", ".join(paths)}
-            continue
-        new, again = len(learned[episode.id]), len(known[episode.id] - learned[episode.id])
-        counts = [words for count, words in ((new, counted(new, "fact")), (again, f"{again:,} known")) if count]
-        title = f"{episode.summary.title} ({', '.join(Path(path).name for path in paths)})"
-        facts = ", ".join(counts) or "none"
-        outcome = stopped or episode.summary.outcome
-        yield {**row, "outcome": outcome, "facts": facts, "session": title, "learned": new, "known": again}
+        if episode and isinstance(event, SessionEnded):
+            found = sources[episode.id]
+            facts |= found
+            outcome, count, name = episode.summary.outcome, len(found), f"{episode.summary.title} ({Path(path).name})"
+        rows.append({"outcome": _stopped_by(chains.get(event.id, ())) or outcome, "facts": count, "session": name})
+    yield table(rows, ("outcome", "facts", "session"))
+    kinds = Counter(each["outcome"].partition(":")[0] for each in rows).most_common()
+    new = len({published.event.session_id for _, published in submitted if published.receipt.fresh})
+    some_new = "" if new == len(rows) else f", {new:,} new"
+    became = ", ".join(f"{count:,} {what}" for what, count in kinds)
+    yield f"{counted(len(rows), 'session')}{some_new}: {became}; {counted(len(facts), 'fact')}"
 
 
-def _facts_of(container: Container, scopes: Iterable[Scope]) -> Sequence[Mapping[UUID, set[UUID]]]:
-    learned, known = defaultdict[UUID, set[UUID]](set), defaultdict[UUID, set[UUID]](set)
+def _facts_of(container: Container, scopes: Iterable[Scope]) -> Mapping[UUID, set[UUID]]:
+    """Return the facts that each episode is a source of."""
+    found = defaultdict[UUID, set[UUID]](set)
     for scope in scopes:
-        for row in container.memory.facts.read(scope, embedder=NO_VECTORS).rows:
-            if isinstance(row, Learned):
-                learned[row.fact.source.episode_id].add(row.fact.id)
-            elif isinstance(row, Confirmed):
-                known[row.source.episode_id].add(row.fact_id)
-    return learned, known
+        for known in known_facts(container.memory, scope, superseded=True):
+            for source in known.sources:
+                found[source.episode_id].add(known.fact.id)
+    return found
 
 
-def _stopped_by(chains: Sequence[Sequence[ChainStep]]) -> str | None:
+def _stopped_by(chain: Sequence[ChainStep]) -> str | None:
     """Return in a few words why a session is not done, or was skipped; None if it is done."""
-    skipped = [chain[0] for chain in chains if chain and chain[0].location.where is EventStatus.SKIPPED]
-    steps = [step for chain in chains for step in chain if step.has_failed or not step.is_at_rest]
-    for step in (*(skipped[:1] if len(skipped) == len(chains) else ()), *steps):
-        why = f": {in_words(step.location.reason)}" if step.location.reason else ""
-        return shortened(f"{step.location.where}{why}", _LONGEST)
-    return None if all(chains) else str(EventStatus.WAITING)
+    for number, step in enumerate(chain):
+        is_skipped = number == 0 and step.location.where is EventStatus.SKIPPED
+        if is_skipped or step.has_failed or not step.is_at_rest:
+            why = f": {in_words(step.location.reason)}" if step.location.reason else ""
+            return shortened(f"{step.location.where}{why}", _LONGEST)
+    return None if chain else str(EventStatus.WAITING)

@@ -265,10 +265,10 @@ def test_what_became_of_sessions_is_a_row_each_that_fits_the_terminal(town: Town
     assert code == 0
     assert cells[0] == ["outcome", "facts", "session"]
     assert [title for _, _, title in cells[1:3]] == ["About plantedtitle (first.txt)", "About the canteen (second.txt)"]
-    assert {facts for _, facts, _ in cells[1:3]} == {"2 facts", "1 fact, 1 known"}
+    assert [facts for _, facts, _ in cells[1:3]] == ["2", "2"]
     assert cells[3][:2] == ["skipped: too short", "-"]
     assert rows[4].startswith("3 sessions, 0 new: ")
-    assert rows[4].endswith("; 3 facts, 1 known")
+    assert rows[4].endswith("; 3 facts")
     assert max(map(len, rows)) <= 80
 
 
