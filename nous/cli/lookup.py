@@ -5,18 +5,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nous.domain.episode import Episode, episode_id
-from nous.domain.errors import BadInput, NotFound
+from nous.domain.errors import NotFound
 from nous.domain.fact import Learned, Row, Superseded, standing
 from nous.domain.scope import Scope, checked_name
 from nous.embedding.base import MissingEmbedder, present
 from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.services.memory import check_prefix, find_episode, some_of
 
 if TYPE_CHECKING:
     from nous.app.container import Container
 
 ALL = 10**9  # limit that stands for all episodes of a scope
-_MOST_NAMED = 5
-_SHORTEST = 4  # characters that an id prefix needs to name a fact or a session
 
 
 @contextmanager
@@ -30,19 +29,7 @@ def knowledge_of(container: "Container", scope: Scope, *, vectors: bool = True) 
 
 def elsewhere(container: "Container", scope: Scope) -> str:
     others = [each for each in container.memory.episodes.scopes() if each != scope]
-    return f"; there is something in {_some(others)}" if others else ""
-
-
-def _some(names: Sequence[object]) -> str:
-    return ", ".join(map(str, names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
-
-
-def _only(what: str, name: str, ids: Sequence[str]) -> str:
-    if len(name.replace("-", "") if what == "fact" else name) < _SHORTEST:
-        raise BadInput(f"{name!r} is too short to name a {what}: give at least {_SHORTEST} characters of its id")
-    if len(ids) > 1:
-        raise BadInput(f"{len(ids)} {what}s have an id that begins with {name!r}: {_some(ids)}")
-    return ids[0]
+    return f"; there is something in {some_of(others)}" if others else ""
 
 
 def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
@@ -51,7 +38,7 @@ def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
     Raises `BadInput` if *name* is too short for an id, or there are several.
     """
     found = knowledge.named(name)
-    _only("fact", name, [str(known.fact.id) for known in found] or [name])
+    check_prefix("fact", name, [str(known.fact.id) for known in found])
     return found[0] if found else None
 
 
@@ -69,26 +56,12 @@ def refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
 
 
 def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
-    """Return the episode with an id, or a session id, that is or begins with *name*.
-
-    An exact session id comes first, then the id that its producer gave the episode. Raises `NotFound` if there is none
-    in *scope*, or the session was forgotten, and `BadInput` if several ids begin so, or *name* is too short or cannot
-    be an id.
-    """
-    stored = container.memory.episodes
-    if exact := stored.get(scope, episode_id(scope, checked_name(name, "the id of a session"))):
-        return exact
-    refuse_forgotten(name, container, scope)
-    recent = stored.recent(scope, ALL)
-    if named := [each for each in recent if each.external_id == name]:
-        return named[0]
-    found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
-    if not found:
-        hint = elsewhere(container, scope)
-        waits = "`nous status SESSION` says if it waits"
-        raise NotFound(f"there is no episode of a session {name!r} in {scope}; {waits}{hint}")
-    _only("session", name, [each.session_id for each in found])
-    return found[0]
+    """Return the episode that `find_episode` finds; refuse a forgotten session, too."""
+    refuse_forgotten(checked_name(name, "the id of a session"), container, scope)
+    try:
+        return find_episode(container.memory, name, scope)
+    except NotFound as error:
+        raise NotFound(f"{error}{elsewhere(container, scope)}") from None
 
 
 def current_count(rows: Sequence[Row]) -> int:

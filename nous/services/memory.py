@@ -15,8 +15,9 @@ from nous.retrieval.search import Corpus, search
 from nous.store.fact_cache import Memory
 
 SEARCHED_EPISODES = 1000  # episodes of a scope that are searched: those that ended last
-SHORTEST_PREFIX = 4  # characters of an episode's id that are enough to name it
 _MOST_NOTES = 50
+_MOST_NAMED = 5
+_SHORTEST = 4  # characters that an id prefix needs to name a fact or a session
 _ALL = 10**9
 
 
@@ -84,21 +85,33 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
 
 
 def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
-    """Find an episode by session id, its producer's id, own id or unique prefix of that.
+    """Return the episode with an id, or a session id, that is or begins with *name*.
 
-    Raises `NotFound` and `BadInput`.
+    An exact session id comes first, then the id that its producer gave the episode. Raises `NotFound` if there is none
+    in *scope*, and `BadInput` if several ids begin so, or *name* is too short.
     """
     if exact := context.episodes.get(scope, episode_id(scope, name)):
         return exact
-    wanted = name.casefold() if len(name) >= SHORTEST_PREFIX else "-"
     recent = context.episodes.recent(scope, _ALL)
-    found = [each for each in recent if each.external_id == name]
-    found = found or [each for each in recent if str(each.id).startswith(wanted)]
+    if named := [each for each in recent if each.external_id == name]:
+        return named[0]
+    found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
     if not found:
         raise NotFound(f"there is no episode of a session {name!r} in {scope}; `nous status SESSION` says if it waits")
-    if len(found) > 1:
-        raise BadInput(f"{len(found)} episodes have an id that begins with {name!r}")
+    check_prefix("session", name, [each.session_id for each in found])
     return found[0]
+
+
+def check_prefix(what: str, name: str, ids: Sequence[str]) -> None:
+    """Raise `BadInput` if *name* is too short to be a prefix, or several *ids* begin with it."""
+    if len(name.replace("-", "") if what == "fact" else name) < _SHORTEST:
+        raise BadInput(f"{name!r} is too short to name a {what}: give at least {_SHORTEST} characters of its id")
+    if len(ids) > 1:
+        raise BadInput(f"{len(ids)} {what}s have an id that begins with {name!r}: {some_of(ids)}")
+
+
+def some_of(names: Sequence[object]) -> str:
+    return ", ".join(map(str, names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
 
 
 def known_facts(context: Memory, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
