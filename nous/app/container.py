@@ -173,9 +173,15 @@ class Container:
 
     @cached_property
     def llm_stores(self) -> "LlmStores":
-        from nous.llm.state import LlmKeys, stores_of
+        from nous.llm.state import CircuitStore, LlmKeys, LlmStores, ResponseStore, TokenUsageStore, UsageCounters
 
-        return stores_of(self.client, LlmKeys(self.settings.prefix), answer_ttl=self.settings.retention.answer_ttl)
+        client, keys = self.client, LlmKeys(self.settings.prefix)
+        return LlmStores(
+            responses=ResponseStore(client, keys, answer_ttl=self.settings.retention.answer_ttl),
+            token_usage=TokenUsageStore(client, keys),
+            circuits=CircuitStore(client, keys),
+            counters=UsageCounters(client, keys),
+        )
 
     @cached_property
     def llm(self) -> "LlmStack":

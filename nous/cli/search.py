@@ -21,6 +21,7 @@ from nous.knowledge.fact_index import KnownFact
 from nous.retrieval.provenance import GAVE_WAY, Evidence, Provenance, RelatedFact, provenance_of
 from nous.retrieval.query import Filters, Hit, HitKind
 from nous.services.memory import context_notes, search_memory, session_memory
+from nous.text.language import tables
 from nous.text.sanitize import one_line
 
 
@@ -45,17 +46,7 @@ def episodes(app: App, *, scope: Scope, limit: int, editions: str | None, as_jso
     render(found, lines, as_json=as_json, empty=empty)
 
 
-FACT_COMMANDS = (
-    CommandEntry("learn", "nous.cli.facts:learn", "Learn facts from JSON lines."),
-    CommandEntry("duplicates", "nous.cli.facts:duplicates", "List pairs that may say the same."),
-    CommandEntry("merge", "nous.cli.facts:merge", "Merge one fact into another."),
-    CommandEntry("keep-apart", "nous.cli.facts:keep_apart", "Keep two facts apart for good."),
-    CommandEntry("supersede", "nous.cli.facts:supersede", "Put one fact in the place of another."),
-    CommandEntry("quarantined", "nous.cli.quarantine:quarantined", "List facts that are kept apart."),
-    CommandEntry("approve", "nous.cli.quarantine:approve", "Learn a fact that is kept apart."),
-    CommandEntry("drop", "nous.cli.quarantine:drop", "Refuse a fact that is kept apart."),
-    CommandEntry("unsettle", "nous.cli.facts:unsettle", "Take the last decision about a pair back."),
-)
+FACT_COMMANDS = tuple(CommandEntry(name, *entry) for name, entry in tables("nous.cli", "commands")["facts"].items())
 
 
 @click.group(cls=Frame, table=FACT_COMMANDS, invoke_without_command=True)

@@ -128,7 +128,7 @@ def _report(container: Container) -> dict[str, Any]:
         "balance": sum(abs(row["balance"]) for row in groups.values()),
         **{str(kind): sum(letter.letter_kind is kind for letter in letters) for kind in DeadLetterKind},
         "streams": streams,
-        "queues": [asdict(queue) for each in queues for queue in each],
+        "queues": [queue for each in queues for queue in each],
         "workers": [asdict(each) for each in workers],
         "unattended": sorted(name for name in wanted if container.job_names.own(name) not in attended),
         "model": model_report(container),

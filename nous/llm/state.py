@@ -296,12 +296,3 @@ class LlmStores:
     token_usage: TokenUsageStore
     circuits: CircuitStore
     counters: UsageCounters
-
-
-def stores_of(client: redis.Redis, keys: LlmKeys, *, answer_ttl: int) -> LlmStores:
-    return LlmStores(
-        responses=ResponseStore(client, keys, answer_ttl=answer_ttl),
-        token_usage=TokenUsageStore(client, keys),
-        circuits=CircuitStore(client, keys),
-        counters=UsageCounters(client, keys),
-    )

@@ -38,7 +38,7 @@ def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
         [live, *_] = queues_of("toy", redis_client)
         assert (seen.name, seen.state) == ("pool", "busy")
         assert 0 < redis_client.ttl("rq:worker:pool") <= 60, "a worker that is killed is shown for a minute at most"
-        assert (live.queued, live.started) == (0, 8)
+        assert (live["queued"], live["started"]) == (0, 8)
         go_on.append(True)
 
     assert [fetched(redis_client, order).get_status() for order in orders] == [JobStatus.FINISHED] * 8

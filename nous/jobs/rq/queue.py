@@ -163,17 +163,6 @@ class RqErasure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueCount:
-    """Jobs of one RQ queue, by state; ended ones count as long as RQ keeps them."""
-
-    name: str
-    queued: int
-    started: int
-    finished: int
-    failed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSeen:
     """An RQ worker that lives, as far as can be seen; a process may run several."""
 
@@ -189,8 +178,11 @@ class WorkerSeen:
         return self.name.startswith(f"{self.queues[0]}-{self.host}-{self.pid}-")
 
 
-def queues_of(worker: str, client: redis.Redis) -> list[QueueCount]:
-    """Return the counts of the queues of *worker* (with prefix), the default one first."""
+def queues_of(worker: str, client: redis.Redis) -> list[dict[str, str | int]]:
+    """Return the job counts of the queues of *worker* (with prefix), the default one first.
+
+    Ended jobs count as long as RQ keeps them.
+    """
     return [_counted(line.queue(worker), client) for line in QueueKind]
 
 
@@ -226,10 +218,10 @@ def _seen(key: str, row: Mapping[bytes, bytes]) -> WorkerSeen:
     )
 
 
-def _counted(name: str, client: Any) -> QueueCount:
+def _counted(name: str, client: Any) -> dict[str, str | int]:
     queue = queue_named(name, client)
     keys = [registry(queue=queue).key for registry in (StartedJobRegistry, FinishedJobRegistry, FailedJobRegistry)]
     with translated():
         started, finished, failed = (int(client.zcard(key)) for key in keys)
         queued = int(client.llen(queue.key))
-    return QueueCount(name=name, queued=queued, started=started, finished=finished, failed=failed)
+    return {"name": name, "queued": queued, "started": started, "finished": finished, "failed": failed}
