@@ -108,9 +108,8 @@ def _name_of_text(scope: Scope, text: str) -> str:
 
 def refusal(event: Event, raw: bytes) -> WasForgotten:
     tombstone = record_codec.decode(Tombstone, raw)
-    state = "was forgotten on" if tombstone.is_done else "is being forgotten since"
     return WasForgotten(
-        f"session {event.session_id} of scope {event.scope} {state} {tombstone.at:%Y-%m-%d %H:%M}; "
+        f"session {event.session_id} of scope {event.scope} was forgotten on {tombstone.at:%Y-%m-%d %H:%M}; "
         "publish with --again to let it back"
     )
 
