@@ -37,7 +37,7 @@ SPOKEN = (Kind.USER, Kind.ASSISTANT)
 def injected(path: Path, name: str, block: str, kind: Kind, *, before: bool) -> bytes | None:
     """The content of *path* with *block* beside a text of that kind; None if none is written as it is read."""
     raw = path.read_bytes()
-    is_json = raw.lstrip()[:1] in b"{["
+    is_json = name != "summarizer_input" and raw.lstrip()[:1] in b"{["
     for entry in read_transcript(path, format=name):
         line = entry.text.strip().splitlines()[0][:60] if entry.text.strip() else ""
         written, new = (escaped(text, is_json=is_json) for text in (line, f"{block}\n{line}" if before else block))

@@ -111,7 +111,7 @@ def test_what_the_model_has_done_and_cost_is_shown(nous: Nous, work: Callable[..
     with ModelServer(answer=lambda _: answer()) as server:
         work(session, model=server.openai_url)
 
-    assert "summary by openai:m with episode-3" in nous("episodes").output
+    assert "summary by openai:m with episode-4" in nous("episodes").output
     status = orjson.loads(nous("status", "--json").output)["model"]
     assert {name: status["calls"]["openai:m"][name] for name in ("calls", "answered", "transport")} == {
         "calls": 1,
