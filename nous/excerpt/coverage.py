@@ -14,7 +14,7 @@ from itertools import chain
 from math import log
 
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import LengthAccount, back_to_a_blank, complete, longest_closing, merged, most_added
+from nous.excerpt.layout import LengthAccount, back_to_a_blank, longest_closing, merged, most_added
 from nous.excerpt.strategy import Choice
 from nous.text.language import words
 from nous.text.sentences import Span, sentences
@@ -146,9 +146,8 @@ def cover(items: Items, choice: Choice, room: int) -> Choice:
     for _ in range(_ROUNDS):
         if not filling.fill(room):
             break
-    spans = {index: complete(taken, items[index].text) for index, taken in filling.spans.items()}
     covering = Choice(dict(choice.spans), dict(choice.reasons))
-    for index, taken in spans.items():
+    for index, taken in filling.spans.items():
         covering.take(index, taken, reason="covers most for its length")
     return covering
 

@@ -182,7 +182,6 @@ _ROLES = {
 }
 
 _FROM_A_TEAMMATE = "<teammate-message"
-_DRAFT, _AFTER_DRAFT = "Analysis:\n", "\nSummary:\n"
 
 Placed = tuple[int, Action]
 
@@ -278,7 +277,7 @@ class _ItemBuilder:
     def _say(self, role: Role, text: str, at: int, entry: Entry) -> None:
         if role is Role.SUB_AGENT and not self.items and not self._run:
             role = Role.TASK
-        escaped = as_said(_without_draft(text) if role is Role.SUMMARY else text)
+        escaped = as_said(text)
         size = max(len(escaped), len(text))
         self._show(Item(role, escaped, (entry.id,), at, size=size, turn=entry.turn))
 
@@ -297,9 +296,3 @@ def _role(entry: Entry) -> Role:
     if entry.kind is Kind.USER and entry.text.lstrip().startswith(_FROM_A_TEAMMATE):
         return Role.TEAMMATE
     return _ROLES[entry.kind]
-
-
-def _without_draft(summary: str) -> str:
-    """Remove the writer's preliminary analysis from *summary*, which it repeats at length."""
-    draft, heading, rest = summary.partition(_AFTER_DRAFT)
-    return rest.strip() if heading and _DRAFT in draft and rest.strip() else summary

@@ -117,17 +117,8 @@ def _shared(items: Items, owed: dict[int, int], sizes: dict[int, int], spare: in
     choice = Choice()
     given = shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE))
     for index, characters in zip(owed, given, strict=True):
-        choice.take(index, _part(items[index], characters), reason="has a floor")
+        choice.take(index, ends(items[index].text, characters), reason="has a floor")
     return choice
-
-
-def _part(item: Item, characters: int) -> tuple[Span, ...]:
-    """Return its side effects if they fit, else its beginning and end."""
-    if item.side_effects and full_length(item.text) > characters:
-        side_effects = merged(item.side_effects)
-        if shown_length(item.text, side_effects) <= characters:
-            return side_effects
-    return ends(item.text, characters)
 
 
 def _add_errors(items: Items, choice: Choice, account: LengthAccount, room: int) -> None:

@@ -47,14 +47,6 @@ def shown(text: str, spans: Sequence[Span]) -> str:
     return "".join(parts).strip(" ")
 
 
-def complete(spans: tuple[Span, ...], text: str) -> tuple[Span, ...]:
-    """Return *spans*, or all of *text* if only blank space is missing."""
-    ends_at = [0, *(end for _, end in spans)]
-    begins_at = [*(start for start, _ in spans), len(text)]
-    missing = any(text[end:start].strip() for end, start in zip(ends_at, begins_at, strict=True))
-    return spans if missing or full_length(text) > len(shown(text, spans)) else ((0, len(text)),)
-
-
 def shown_length(text: str, spans: Sequence[Span]) -> int:
     is_whole = len(spans) == 1 and spans[0] == (0, len(text))
     return len(text.strip(" ")) if is_whole and TICKS not in text else len(shown(text, spans))
