@@ -65,10 +65,6 @@ class _Fitted:
     choice: Choice
     segments: tuple[Segment, ...]
 
-    @property
-    def text(self) -> str:
-        return text_of(self.segments)
-
 
 def fit(
     transcript: Transcript,
@@ -145,7 +141,8 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
     for _ in range(_ROUNDS):
         characters = likely.pop()
         fitted = _fitted(material, characters, strategy)
-        tokens = count(fitted.text)
+        text = text_of(fitted.segments)
+        tokens = count(text)
         if tokens <= budget:
             best, fits = fitted, characters
             if tokens * 100 >= _CLOSE_ENOUGH * budget:
@@ -155,7 +152,7 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
         if exceeds - fits <= 1:
             break
         if not likely:
-            guess = len(fitted.text) * budget // tokens if tokens else exceeds
+            guess = len(text) * budget // tokens if tokens else exceeds
             likely = [min(max(guess, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)]
     return best
 

@@ -71,7 +71,6 @@ _LABELLED = re.compile(
 )
 _FILE_OF_PATCH = re.compile(r"\*\*(?P<what>Add|Update|Modify|Delete): `(?P<path>[^`]+)`\*\*\s*")
 _ANSWER = "answer"
-_INPUT = re.compile(r"Input(?: \(truncated\))?: ?(?P<run>`{3,})\s*")
 _KEYS = {"directory": "workdir", "path": "path", "pattern": "pattern", "query": "query", "url": "url"}
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "powershell", "cmd"})
 _PLAIN = frozenset({"", "text", "output"})  # info strings of fences that hold output
@@ -152,8 +151,6 @@ class _Shown:
             if result := _RESULT.fullmatch(line):
                 label = (result["label"] or _ANSWER).lower()
                 output = _unfenced([result["rest"].strip(), *lines[number + 1 :]])
-            elif inline := _INPUT.fullmatch(line):
-                number = self.code("input", lines, number, inline["run"])
             elif fence and (fence.info in _PLAIN or self.kind in _LOOKING):
                 output = _unfenced(lines[number:])
             elif fence:
@@ -176,7 +173,7 @@ class _Shown:
         elif info == "json" and code.lstrip().startswith("{"):
             self.given |= as_arguments(code)
         else:
-            key = info if info in {"diff", "input"} else "content"
+            key = info if info == "diff" else "content"
             self.given[key] = f"{self.given[key]}\n{code}" if key in self.given else code
         return end
 

@@ -115,7 +115,6 @@ def test_an_export_is_told_by_its_head_and_headings(text: str, confidence: float
         ("shell", "run_command", "Directory: `/w`\n\n`ls`", {"workdir": "/w", "command": "ls"}),
         ("write", "write_file", "Path: `a.py`\n\n```py\nx = 1\n```", {"path": "a.py", "content": "x = 1"}),
         ("write", "Edit", "Path: `a.py`\n\n```diff\n+x\n```", {"path": "a.py", "diff": "+x"}),
-        ("unknown", "exec", "Input: ```\nconst r = 1\n```", {"input": "const r = 1"}),
         ("generic", "x", '```json\n{"a": 1}\n```', {"a": 1}),
         ("write", "apply_patch", "**Delete: `b.md`**\n", {"patch": "*** Delete File: b.md"}),
         ("task", "TodoWrite", "**Agent task list:**\n- [ ] one", {"description": "**Agent task list:**\n- [ ] one"}),
