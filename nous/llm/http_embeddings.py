@@ -1,6 +1,7 @@
 """Embed texts by an OpenAI-style `/embeddings` endpoint: batch them, validate the vectors."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,13 +103,9 @@ class RemoteEmbedder:
         if self._dimensions is not None:
             payload["dimensions"] = self._dimensions
 
-        async def send(*, structured: bool) -> bytes:
-            del structured  # there is one form alone
-            headers = self._provider.headers(self._endpoint)
-            return await self._transport.post(_PATH, payload, headers=headers, asked=texts, structured=False)
-
+        headers = self._provider.headers(self._endpoint)
         try:
-            return self._transport.call(send)
+            return self._transport.call(partial(self._transport.post, _PATH, payload, headers=headers, asked=texts))
         # Without their causes, which may hold the texts.
         except (ModelTimeout, ModelUnreachable) as error:
             raise Unavailable(str(error)) from None

@@ -7,7 +7,7 @@ from nous.domain.plug_ins import PlugIns
 from nous.llm import messages, providers
 from nous.llm.base import Question, Reply
 from nous.llm.error_mapping import unreachable
-from nous.llm.provider import Clock, Endpoint, Provider
+from nous.llm.provider import Clock, Endpoint, Provider, StructureRefused
 from nous.llm.transport import Transport
 
 PROVIDERS = PlugIns(providers, attribute="PROVIDER", group="nous.providers")
@@ -21,12 +21,29 @@ class HttpModel:
         self.id = self._endpoint.id
         self.address = self._endpoint.base_url or ""
         self._transport = Transport(self._endpoint, clock=clock)
+        self._is_structured = endpoint.structured != "text"
 
     def ask(self, question: Question, /) -> Reply:
         """Answer *question* as `Model.ask` does. Raises `Misconfigured` without the extra `llm`."""
         return self._transport.call(partial(self._asked, question))
 
-    async def _asked(self, question: Question, *, structured: bool) -> Reply:
+    async def _asked(self, question: Question) -> Reply:
+        """Send the structured form, and the plain one if the provider rejects it.
+
+        Keep to the plain form if it helped. If it did not, the form was not the cause: a wrong model name, say, or a
+        question that is too long.
+        """
+        if self._is_structured:
+            try:
+                return await self._sent(question, structured=True)
+            except StructureRefused:
+                if self._endpoint.structured == "schema":
+                    raise
+        found = await self._sent(question, structured=False)
+        self._is_structured = False
+        return found
+
+    async def _sent(self, question: Question, *, structured: bool) -> Reply:
         endpoint, provider = self._endpoint, self._provider
         payload, headers = provider.payload(question, endpoint, structured=structured), provider.headers(endpoint)
         body = await self._transport.post(

@@ -1,20 +1,20 @@
 """Thread-safe, blocking JSON POSTs to one LLM endpoint, with deadline and concurrency limit."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import cache
 from importlib import import_module
 from threading import Semaphore
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 from nous.domain.errors import Misconfigured
 from nous.llm.base import ModelBusy, ModelMisconfigured
 from nous.llm.error_mapping import Asked, Refusal, refused, timed_out, unreachable
-from nous.llm.provider import Clock, Endpoint, StructureRefused
+from nous.llm.provider import Clock, Endpoint
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -22,16 +22,9 @@ if TYPE_CHECKING:
     import httpx2
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 LARGEST_BODY = 4 * 1024 * 1024  # the most bytes of an answer that are read, by default
 _GRACE = 2.0  # seconds beyond the deadline for a busy process to report the timeout itself
-
-
-class Send(Protocol[T_co]):
-    """Send one request, in a structured or a plain form, and return what its answer holds."""
-
-    def __call__(self, *, structured: bool) -> Coroutine[Any, Any, T_co]: ...
 
 
 class Transport:
@@ -47,14 +40,10 @@ class Transport:
         self._endpoint = endpoint
         self._clock = clock
         self._largest = largest
-        self._is_structured = endpoint.structured != "text"
         self._slots = Semaphore(endpoint.concurrency)
 
-    def call(self, send: Send[T]) -> T:
-        """Send the structured form, and the plain one if the provider rejects it.
-
-        Keep to the plain form if it helped. If it did not, the form was not the cause: a wrong model name, say, or a
-        question that is too long.
+    def call(self, send: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return what *send* does, which may post several times.
 
         Raises:
             Misconfigured: the extra `llm` is not installed.
@@ -80,7 +69,7 @@ class Transport:
             self._slots.release()
 
     async def post(
-        self, path: str, payload: object, *, headers: Mapping[str, str], asked: Asked, structured: bool
+        self, path: str, payload: object, *, headers: Mapping[str, str], asked: Asked, structured: bool = False
     ) -> bytes:
         """Post *payload* as JSON and return the response body.
 
@@ -115,24 +104,12 @@ class Transport:
                     break
         return Refusal(response.status_code, response.headers, bytes(body))
 
-    async def _in_time(self, send: Send[T]) -> T:
+    async def _in_time(self, send: Callable[[], Coroutine[Any, Any, T]]) -> T:
         try:
             async with asyncio.timeout(self._endpoint.deadline):
-                return await self._in_either_form(send)
+                return await send()
         except TimeoutError:
             raise timed_out(self._endpoint) from None
-
-    async def _in_either_form(self, send: Send[T]) -> T:
-        if not self._is_structured:
-            return await send(structured=False)
-        try:
-            return await send(structured=True)
-        except StructureRefused:
-            if self._endpoint.structured == "schema":
-                raise
-        found = await send(structured=False)
-        self._is_structured = False
-        return found
 
 
 def _client(deadline: float) -> "httpx2.AsyncClient":
