@@ -15,7 +15,7 @@ from nous.jobs.base import QueueKind
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
 from nous.runtime.maintenance import Resummarizer, SessionMaintenanceLoop, StreamTrimmer
-from nous.runtime.worker_process import Dispatcher, DispatchLoop, Loop, Sweeper, WorkerProcess
+from nous.runtime.worker_process import Dispatcher, DispatchLoop, Loop, WorkerProcess
 from nous.services.session_lifecycle import SessionRecovery
 
 SESSION_KEEPER = "session-keeper"
@@ -82,22 +82,14 @@ def session_loops(container: Container, name: str) -> Iterator[SessionMaintenanc
 
 def dispatch_loop(container: Container, name: str, *, open_quarantine: Callable[[str], None]) -> DispatchLoop:
     subscription, settings = container.subscription(name), container.settings.worker
-    return DispatchLoop(
-        name,
-        dispatcher=Dispatcher(
-            subscription, bus=container.bus, jobs=container.jobs, ahead=settings.queue_ahead, lease=settings.lease
-        ),
-        sweeper=Sweeper(
-            subscription,
-            bus=container.bus,
-            jobs=container.jobs,
-            retry_policy=container.retry_policy,
-            ahead=settings.queue_ahead,
-        ),
+    dispatcher = Dispatcher(
+        subscription,
+        bus=container.bus,
         jobs=container.jobs,
-        sweep_interval=settings.sweep_interval,
-        open_quarantine=open_quarantine,
+        retry_policy=container.retry_policy,
+        ahead=settings.queue_ahead,
     )
+    return DispatchLoop(dispatcher, sweep_interval=settings.sweep_interval, open_quarantine=open_quarantine)
 
 
 def pool(container: Container, name: str) -> PoolWorker:

@@ -26,14 +26,17 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(eq=False)
-class Sweeper:
-    """Handles the overdue deliveries of one consumer group: those whose lease has expired.
+class Dispatcher:
+    """Moves entries from the stream to one worker's job queues, new ones and overdue ones.
+
+    The backlog stays in the stream: at most *ahead* jobs wait in a queue, refilled in batches. If this process dies
+    after claiming an entry, its lease expires, and a sweep queues it.
 
     Any number may sweep concurrently, in any number of processes. Each step is a compare-and-set on the delivery's
     state, so one of them succeeds, and there is no lock that a dead process could keep.
 
     Everything that was ever deferred may become due at once. So a delivery stays where it is while its queue holds more
-    than twice *ahead* jobs. Dispatchers stop at *ahead*, so a backlog of new events cannot use up the second half.
+    than twice *ahead* jobs. New events stop at *ahead*, so a backlog of new events cannot use up the second half.
     """
 
     subscription: Subscription
@@ -44,8 +47,26 @@ class Sweeper:
     ahead: int
     _room: dict[QueueKind, int] = field(init=False, default_factory=dict[QueueKind, int])
 
+    def dispatch(self) -> int | None:
+        """Queue new entries, live ones first; return how many, or None where a queue has no room."""
+        queued = [self._dispatch(priority) for priority in Priority]
+        return None if None in queued else sum(filter(None, queued))
+
+    def wait(self, seconds: float) -> None:
+        """Block until there may be entries to dispatch, or for *seconds*."""
+        self.bus.wait(self.subscription, priorities=tuple(Priority), seconds=seconds)
+
+    def _dispatch(self, priority: Priority) -> int | None:
+        line = QueueKind.of(priority)
+        room = self.ahead - self.jobs.backlog(self.subscription.group, line)
+        if room < max(self.ahead // 4, 1):
+            return None
+        deliveries = self.bus.receive(self.subscription, priority=priority, limit=room, lease=self.retry_policy.lease)
+        self.jobs.submit(*(JobSpec.of(each, attempt=each.state.attempt, line=line) for each in deliveries))
+        return len(deliveries)
+
     def sweep(self) -> int:
-        """Handle every overdue delivery; return how many were resubmitted."""
+        """Handle every delivery whose lease has expired; return how many were resubmitted."""
         if clamped := self.bus.clamp_leases(self.subscription, lease=self.retry_policy.lease):
             log.warning("leases.clamped", leases=clamped, hint="their ends were too far ahead: the clock was set back")
         self._room = {}
@@ -181,48 +202,11 @@ def _run(loop: Loop) -> None:
 
 
 @dataclass(eq=False)
-class Dispatcher:
-    """Moves new entries from the stream to one worker's job queues.
-
-    The backlog stays in the stream: at most *ahead* jobs wait in a queue, refilled in batches. If this process dies
-    after claiming an entry, its lease of *lease* seconds expires and the sweeper queues it.
-    """
-
-    subscription: Subscription
-    _: KW_ONLY
-    bus: Bus
-    jobs: Jobs
-    ahead: int
-    lease: float
-
-    def dispatch(self) -> int | None:
-        """Queue entries, live ones first; return how many, or None where a queue has no room."""
-        queued = [self._dispatch(priority) for priority in Priority]
-        return None if None in queued else sum(filter(None, queued))
-
-    def wait(self, seconds: float) -> None:
-        """Block until there may be entries to dispatch, or for *seconds*."""
-        self.bus.wait(self.subscription, priorities=tuple(Priority), seconds=seconds)
-
-    def _dispatch(self, priority: Priority) -> int | None:
-        room = self.ahead - self.jobs.backlog(self.subscription.group, QueueKind.of(priority))
-        if room < max(self.ahead // 4, 1):
-            return None
-        deliveries = self.bus.receive(self.subscription, priority=priority, limit=room, lease=self.lease)
-        line = QueueKind.of(priority)
-        self.jobs.submit(*(JobSpec.of(each, attempt=each.state.attempt, line=line) for each in deliveries))
-        return len(deliveries)
-
-
-@dataclass(eq=False)
 class DispatchLoop:
     """Dispatches and sweeps for one worker; any number of loops may. Times are in seconds."""
 
-    worker: str
-    _: KW_ONLY
     dispatcher: Dispatcher
-    sweeper: Sweeper
-    jobs: Jobs
+    _: KW_ONLY
     sweep_interval: float
     open_quarantine: Callable[[str], None]
     _stopping: threading.Event = field(init=False, default_factory=threading.Event)
@@ -235,7 +219,7 @@ class DispatchLoop:
 
     def run(self) -> None:
         """Dispatch and sweep until `stop`; a failure of one does not hold up the other."""
-        with structlog.contextvars.bound_contextvars(worker=self.worker):
+        with structlog.contextvars.bound_contextvars(worker=self.dispatcher.subscription.group):
             while not self._stopping.is_set():
                 if time.monotonic() >= self._sweep_at:
                     with self._sweeping.guard():
@@ -254,9 +238,10 @@ class DispatchLoop:
 
     def _sweep(self) -> None:
         self._sweep_at = time.monotonic() + self.sweep_interval
-        self.sweeper.sweep()
-        if self.jobs.backlog(self.worker, QueueKind.QUARANTINE):
-            self.open_quarantine(self.worker)
+        self.dispatcher.sweep()
+        worker = self.dispatcher.subscription.group
+        if self.dispatcher.jobs.backlog(worker, QueueKind.QUARANTINE):
+            self.open_quarantine(worker)
 
 
 class QuarantineStarter:

@@ -27,7 +27,7 @@ from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts, LeaseKeeper
 from nous.runtime.maintenance import Resummarizer, outdated
-from nous.runtime.worker_process import Dispatcher, Sweeper
+from nous.runtime.worker_process import Dispatcher
 from nous.settings.model import LlmSettings
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import StoredTranscripts
@@ -151,9 +151,12 @@ class ModelWorld:
         outcomes: list[str] = []
         for name, worker in self.workers.items():
             subscription = Subscription(name, worker.consumes)
+            dispatcher = Dispatcher(
+                subscription, bus=self.bus, jobs=self.jobs, retry_policy=self.retry_policy, ahead=1000
+            )
             if self._is_due(name):
-                Sweeper(subscription, bus=self.bus, jobs=self.jobs, retry_policy=self.retry_policy, ahead=64).sweep()
-            Dispatcher(subscription, bus=self.bus, jobs=self.jobs, ahead=1000, lease=LEASE).dispatch()
+                dispatcher.sweep()
+            dispatcher.dispatch()
             for priority in Priority:
                 outcomes += self.jobs.run(self.attempts, name, QueueKind.of(priority))
         return bool(outcomes)

@@ -22,7 +22,7 @@ from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import encode
 from nous.domain.events import SessionEnded
-from nous.runtime.worker_process import Sweeper
+from nous.runtime.worker_process import Dispatcher
 
 HOUR = 3600.0
 
@@ -174,7 +174,7 @@ class Street:
         self.client = client
         self.world = buses.on_redis(client, clock)
         retry_policy = RetryPolicy(lease=LEASE)
-        self.sweeper = Sweeper(SUMMARIZER, bus=self.world.bus, jobs=FakeJobs(), retry_policy=retry_policy, ahead=4)
+        self.sweeper = Dispatcher(SUMMARIZER, bus=self.world.bus, jobs=FakeJobs(), retry_policy=retry_policy, ahead=4)
         self.sweeper.sweep()
 
     def run(self, kind: type[RedisBus]) -> RedisBus:

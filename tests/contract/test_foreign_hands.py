@@ -14,7 +14,7 @@ from nous.domain.effects import Effects
 from nous.domain.errors import BadInput, InTheWay
 from nous.domain.event_codec import LARGEST
 from nous.redis_support.errors import GroupGone
-from nous.runtime.worker_process import Sweeper
+from nous.runtime.worker_process import Dispatcher
 
 GROUP, STREAM, PROGRESS = SUMMARIZER.group, "t:events:session_ended", "t:progress:episode-summarizer"
 
@@ -27,7 +27,7 @@ class Shop:
         self.world: BusWorld = buses.on_redis(client, clock)
         self.bus = self.world.bus
         retry_policy = RetryPolicy(lease=LEASE)
-        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=FakeJobs(), retry_policy=retry_policy, ahead=4)
+        self.sweeper = Dispatcher(SUMMARIZER, bus=self.bus, jobs=FakeJobs(), retry_policy=retry_policy, ahead=4)
 
     def later(self) -> None:
         self.world.clock.now += LEASE + 1

@@ -21,6 +21,7 @@ from builders.town import HERE, OTHER, SECRET, SHARED, Town, told
 from nous.app.container import Container, build
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority
+from nous.bus.delivery_state import RetryPolicy
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import AppendFacts, Effects
@@ -169,7 +170,9 @@ def publish_at(container: Container, entry: str, event: Any) -> None:
 def dispatch(container: Container) -> None:
     """Have what was published stand in its queue, as a process does that dies right after."""
     subscription = container.subscription(SUMMARIZER)
-    assert Dispatcher(subscription, bus=container.bus, jobs=container.jobs, ahead=4, lease=0.1).dispatch() == 1
+    policy = RetryPolicy(lease=0.1)
+    dispatcher = Dispatcher(subscription, bus=container.bus, jobs=container.jobs, retry_policy=policy, ahead=4)
+    assert dispatcher.dispatch() == 1
 
 
 def burst(environment: Mapping[str, str], *arguments: str) -> None:

@@ -20,7 +20,7 @@ from nous.domain.events import Event, SessionEnded
 from nous.jobs.base import QueueKind
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts, LeaseKeeper
-from nous.runtime.worker_process import Dispatcher, Sweeper
+from nous.runtime.worker_process import Dispatcher
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
@@ -72,8 +72,7 @@ class RuntimeWorld:
         self.attempts = Attempts(
             {"toy": worker}, bus=self.bus, context=self.context, retry_policy=retry_policy, leases=leases
         )
-        self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
-        self.sweeper = Sweeper(TOY, bus=self.bus, jobs=self.jobs, retry_policy=retry_policy, ahead=4)
+        self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, retry_policy=retry_policy, ahead=4)
 
     def offer(self, *events: Event) -> None:
         """Publish *events*, and queue a job for each that there is room for."""
@@ -92,7 +91,7 @@ class RuntimeWorld:
     def again(self, seconds: float = LEASE + 1) -> int:
         """Sweep *seconds* later; return how many were resubmitted."""
         self.later(seconds)
-        return self.sweeper.sweep()
+        return self.dispatcher.sweep()
 
     def later(self, seconds: float = LEASE + 1) -> None:
         self.clock.now += seconds
@@ -104,7 +103,7 @@ class RuntimeWorld:
 
 @pytest.fixture
 def runtime(clock: Any) -> RuntimeWorld:
-    """Dispatcher, attempts and sweeper together, on a fake server, with a queue in memory."""
+    """Dispatcher and attempts together, on a fake server, with a queue in memory."""
     return RuntimeWorld(clock)
 
 

@@ -88,9 +88,9 @@ def test_what_the_operator_has_to_change_leaves_him_time_and_is_buried_in_the_en
     for attempt in (1, 2):
         assert runtime.run() == [f"failed: {error.__name__}: Redis does not do that"]
         runtime.later(9)
-        assert (attempt, runtime.sweeper.sweep()) == (attempt, 0)
+        assert (attempt, runtime.dispatcher.sweep()) == (attempt, 0)
         runtime.later(2)
-        assert (attempt, runtime.sweeper.sweep()) == (attempt, 1)
+        assert (attempt, runtime.dispatcher.sweep()) == (attempt, 1)
 
     assert runtime.account == GroupCounters(received=1, in_flight=1)
     runtime.run()
@@ -134,7 +134,7 @@ def test_an_event_is_buried_after_two_deaths_where_it_was_alone(runtime: Any, en
         runtime.die(QueueKind.QUARANTINE)
         order = runtime.jobs.submitted[-1]
         runtime.attempts.blame("toy", order.ref.priority, order.ref.entry, order.attempt)
-        runtime.sweeper.sweep()
+        runtime.dispatcher.sweep()
 
     [letter] = runtime.bus.letters()
     assert "alone" in letter.reason
@@ -167,7 +167,7 @@ def test_a_redriven_letter_is_attempted_afresh_under_numbers_of_its_own(runtime:
     runtime.run()
     runtime.later(20)
     runtime.toy.succeeds()
-    runtime.sweeper.sweep()
+    runtime.dispatcher.sweep()
 
     assert runtime.run() == ["done"]
     assert [order.attempt for order in runtime.jobs.submitted] == [1, 2, 3, 4, 5]
@@ -182,7 +182,7 @@ def test_a_death_that_is_told_late_counts_all_the_same(runtime: Any, ended: Any)
 
     for order in runtime.jobs.submitted[-2:]:
         runtime.attempts.blame("toy", order.ref.priority, order.ref.entry, 3)
-    runtime.sweeper.sweep()
+    runtime.dispatcher.sweep()
 
     assert runtime.account.dead == 1
 
@@ -203,7 +203,7 @@ def test_a_delivery_that_cannot_be_looked_at_does_not_keep_the_others_waiting(
 
     monkeypatch.setattr(runtime.bus, "open", stumble)
 
-    assert runtime.sweeper.sweep() == 1
+    assert runtime.dispatcher.sweep() == 1
     assert runtime.jobs.submitted[-1].session_id == "plain"
 
 
@@ -264,8 +264,8 @@ def test_what_an_error_quotes_is_neither_kept_nor_logged_nor_told_to_the_queue(
     for _ in range(3):
         said += runtime.run()
         runtime.later()
-        said += [progress.reason for _, progress in runtime.bus.overdue(runtime.sweeper.subscription, limit=1)]
-        runtime.sweeper.sweep()
+        said += [progress.reason for _, progress in runtime.bus.overdue(runtime.dispatcher.subscription, limit=1)]
+        runtime.dispatcher.sweep()
 
     [letter] = runtime.bus.letters()
     kept = f"{said} {letter} {capsys.readouterr().err}"

@@ -1,5 +1,6 @@
 """Events become jobs, jobs commit once, and what is lost on the way is found again."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,6 @@ from nous.bus.base import Priority, Subscription
 from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
 from nous.jobs.base import QueueKind
-from nous.runtime.worker_process import Dispatcher
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
@@ -60,7 +60,7 @@ def test_a_queue_is_filled_up_once_a_quarter_of_it_is_free(
 
     runtime.bus.publish(*(ended(f"s{i}") for i in range(20)))
 
-    queued = Dispatcher(TOY, bus=runtime.bus, jobs=Standing(), ahead=8, lease=LEASE).dispatch()
+    queued = replace(runtime.dispatcher, jobs=Standing(), ahead=8).dispatch()
 
     assert queued == taken
     assert runtime.account.in_flight == (taken or 0)
@@ -95,7 +95,7 @@ def test_what_is_tried_again_waits_while_its_queue_is_full_and_is_not_kept_away_
     runtime.later()
     runtime.dispatcher.dispatch()
 
-    waiting = [(runtime.sweeper.sweep(), runtime.jobs.backlog("toy", QueueKind.LIVE)) for _ in range(3)]
+    waiting = [(runtime.dispatcher.sweep(), runtime.jobs.backlog("toy", QueueKind.LIVE)) for _ in range(3)]
 
     assert waiting == [(4, 8), (0, 8), (0, 8)]
     assert runtime.account.in_flight == 24
@@ -103,7 +103,7 @@ def test_what_is_tried_again_waits_while_its_queue_is_full_and_is_not_kept_away_
         assert runtime.run()
         runtime.dispatcher.dispatch()
         runtime.later(2)  # what found no room is looked at again a second later
-        runtime.sweeper.sweep()
+        runtime.dispatcher.sweep()
         assert runtime.jobs.backlog("toy", QueueKind.LIVE) <= 8
     assert runtime.account == GroupCounters(received=30, done=30)
 
@@ -112,7 +112,7 @@ def test_an_attempt_whose_process_died_is_made_again_by_the_sweeper_alone(runtim
     runtime.offer(ended())
     runtime.die()
     runtime.toy.succeeds()
-    runtime.sweeper.sweep()
+    runtime.dispatcher.sweep()
     assert runtime.run() == []
 
     runtime.again()
@@ -126,7 +126,7 @@ def test_two_sweepers_submit_an_attempt_once(runtime: Any, ended: Any) -> None:
     runtime.jobs.lose()
     runtime.later()
 
-    submitted = [runtime.sweeper.sweep() for _ in range(2)]
+    submitted = [runtime.dispatcher.sweep() for _ in range(2)]
 
     assert submitted == [1, 0]
 

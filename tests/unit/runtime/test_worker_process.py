@@ -63,14 +63,13 @@ def test_a_post_that_ends_by_itself_ends_the_fleet() -> None:
 
 
 class Duties:
-    """A dispatcher that fails thrice and then stops the loop, and a sweeper that always fails."""
+    """A dispatcher that fails thrice and then stops the loop, and whose sweeps always fail."""
 
     def __init__(self) -> None:
         self._left: Iterator[bool] = iter([True] * 3)
+        self.subscription, self.jobs = TOY, FakeJobs()
         duties: Any = self
-        self.loop = DispatchLoop(
-            "toy", dispatcher=duties, sweeper=duties, jobs=FakeJobs(), sweep_interval=0, open_quarantine=lambda _: None
-        )
+        self.loop = DispatchLoop(duties, sweep_interval=0, open_quarantine=lambda _: None)
 
     def dispatch(self) -> int:
         if next(self._left, False):
@@ -218,5 +217,5 @@ def test_an_attempt_is_queued_although_the_reply_was_lost_that_it_is_offered(
 
     monkeypatch.setattr(runtime.bus, "compare_and_set_state", sent_twice)
 
-    assert runtime.sweeper.sweep() == 1
+    assert runtime.dispatcher.sweep() == 1
     assert runtime.run() == ["done"]
