@@ -179,13 +179,13 @@ class _Session:
         extract = summarize(self.transcript)
         vetting = QuoteVetting(self.transcript)
         facts, apart = vetting.sorted_out(extract.candidate_facts)
-        told = vetting.held_back(extract.summary)
+        told, held_back = vetting.held_back(extract.summary)
         decided, apart_too = decided_facts(self.decisions)
         return self._episode(
-            summary=told.summary,
+            summary=told,
             candidate_facts=(*decided, *facts),
             quarantined=(*apart_too, *apart),
-            dropped_facts=tuple(sorted(told.dropped.items())),
+            dropped_facts=tuple(sorted(held_back.items())),
             tier=Tier.EXTRACTIVE,
             files_touched=extract.files_touched,
             is_sure=extract.is_sure,

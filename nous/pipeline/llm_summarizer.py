@@ -126,14 +126,14 @@ class LlmSummarizer:
         vetting = Vetting(session)
         for answer, segments in zip(answers, summary_input.windows, strict=True):
             sound = grounded(_quoted(answer, session), session, prompt=self.prompt.system)
-            told = vetting.held_back(answer.value.summary)
+            told, held_back = vetting.held_back(answer.value.summary)
             dropped.update(dict(sound.dropped))
-            dropped.update(told.dropped)
+            dropped.update(held_back)
             dropped.update([] if answer.value.has_facts else [NO_LIST])
             apart += sound.quarantined
             counts.update(f"off_{name}" for name in response.off_size(answer.value.summary))
             counts.update(sound.counts)
-            windows.append(WindowSummary(told.summary, sound.facts, segments))
+            windows.append(WindowSummary(told, sound.facts, segments))
         summary, facts = merged(windows)
         self.counters.count(self.model.id, **counts)
         if dropped:

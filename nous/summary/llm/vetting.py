@@ -65,13 +65,6 @@ class Heard(NamedTuple):
         return self.doubted > max(self.typed, self.agent) and self.doubted >= _NEAR
 
 
-class HeldBack(NamedTuple):
-    """The parts of a summary that may be stored, and how many others there were, by reason."""
-
-    summary: Summary
-    dropped: Counter[str]
-
-
 class Sorting(ABC):
     """Sorts the statements about one session by whether they may be stored."""
 
@@ -99,8 +92,8 @@ class Sorting(ABC):
         apart = (QuarantinedFact(candidate=fact, reason=reason) for fact, reason in judged if reason)
         return tuple(fact for fact, reason in judged if not reason), tuple(apart)
 
-    def held_back(self, summary: Summary) -> HeldBack:
-        """Return *summary* without sentences and items that are held back, doubted or unfounded."""
+    def held_back(self, summary: Summary) -> tuple[Summary, Counter[str]]:
+        """Return *summary* without what is held back, doubted or unfounded, and how often, by reason."""
         dropped: Counter[str] = Counter()
 
         def sound(texts: Iterable[str]) -> tuple[str, ...]:
@@ -117,7 +110,7 @@ class Sorting(ABC):
             topics=sound(summary.topics),
         )
         points = (Lesson(text, self.shown(turns)) for text, turns in summary.lessons if sound([text]))
-        return HeldBack(kept.teaching(points), dropped)
+        return kept.teaching(points), dropped
 
 
 @dataclass(frozen=True, eq=False)
