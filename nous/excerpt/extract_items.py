@@ -30,7 +30,7 @@ CallOutcome = tuple[str, str]
 
 
 def call_outcomes(transcript: Transcript) -> tuple[Mapping[str, CallOutcome], Collection[str]]:
-    """Return the unsuccessful calls by entry id, and the ids of the entries that report a failure.
+    """Return the unsuccessful calls by entry id, and the ids of entries that report one.
 
     The last answer to a call wins.
     """

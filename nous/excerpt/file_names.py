@@ -116,7 +116,7 @@ _BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 def files_written(
     actions: Iterable[Action], naming: Naming, unsuccessful: Container[str]
 ) -> Mapping[str, Sequence[str]]:
-    """Return the files that *actions* edit, and those that they tried to edit, or remove again, by title.
+    """Return the files that *actions* edit, and those whose edits are not kept, by title.
 
     *unsuccessful* are ids of failed calls.
     """

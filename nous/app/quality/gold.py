@@ -45,7 +45,7 @@ class GoldSession:
 
 @dataclass(frozen=True, slots=True)
 class GoldLesson:
-    """Whether a session deserves a lesson, and the turns of one."""
+    """Judgement that a session deserves a lesson or none, and the lesson's turns."""
 
     file: str
     deserves: bool

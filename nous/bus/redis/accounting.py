@@ -168,28 +168,16 @@ class RedisDeadLettering(RedisPart):
         grave: DeadLetterKind = DeadLetterKind.DEAD,
         attempt_failure: AttemptFailure | None = None,
         traceback: str = "",
+        is_readable: bool = True,
     ) -> bool:
-        event = event_of(peek(self._client, self._stream(ref), ref.entry), ref)
-        failure = attempt_failure.encode() if attempt_failure else ""
-        return self._dead_letter(ref, event, reason, grave, progress=progress, failure=failure, traceback=traceback)
-
-    def _dead_letter(
-        self,
-        ref: DeliveryRef,
-        event: Event | None,
-        reason: str,
-        grave: DeadLetterKind,
-        *,
-        progress: DeliveryState | None = None,
-        failure: str = "",
-        traceback: str = "",
-    ) -> bool:
+        event = event_of(peek(self._client, self._stream(ref), ref.entry), ref) if is_readable else None
         letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
         told = None
         if grave is DeadLetterKind.DEAD:
             why, now = str(letter["reason"]), datetime.now(UTC)
             told = announcement(ref, event=event, reason=why, progress=progress, at=now)
         state = progress.encode() if progress else ""
+        failure = attempt_failure.encode() if attempt_failure else ""
         delivery = (ref.subscription.group, ref.entry, ref.name, state, grave.value, failure)
         fields = (encode(told) if told else b"", *chain.from_iterable(letter.items()))
         deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)

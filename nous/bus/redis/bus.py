@@ -32,7 +32,7 @@ from nous.bus.redis import commit
 from nous.bus.redis.accounting import LOST, RedisDeadLettering
 from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
 from nous.bus.redis.keys import CONSUMER, BusKeys
-from nous.bus.redis.streams import WEEK, ConsumerGroups, wait_for, wait_for_disk, wait_for_entry, wait_for_write
+from nous.bus.redis.streams import WEEK, wait_for, wait_for_disk, wait_for_entry, wait_for_write
 from nous.domain.effects import Effects, Write
 from nous.domain.errors import BadInput, Unavailable
 from nous.domain.event_codec import LARGEST, UnknownEvent, decode, encode, too_large
@@ -75,13 +75,12 @@ class RedisBus(RedisDeadLettering):
         self._plan_of = plan_of
         self._upload_of = upload_of
         self._gate = gate
-        self._groups = ConsumerGroups(client, subscriptions)
 
     def publish(
         self, *events: Event, priority: Priority = Priority.LIVE, durable: bool = False
     ) -> Sequence[PublishReceipt]:
         for kind in {type(event) for event in events}:
-            self._groups.ensure_subscribers(self._keys.stream(kind.type, priority), kind)
+            self._ensure_subscribers(self._keys.stream(kind.type, priority), kind)
         receipts = [self._publish(self._gate(event), priority) for event in events]
         markers = [self._keys.marker(each.event_id) for each in receipts]
         if durable:
@@ -104,7 +103,7 @@ class RedisBus(RedisDeadLettering):
         # From what the group has read, not from "$": an event that came since the last look must not be waited past.
         streams = [self._keys.stream(subscription.kind.type, priority) for priority in priorities]
         with translated():
-            read_up_to = {stream: self._groups.read_up_to(stream, subscription.group) for stream in streams}
+            read_up_to = {stream: self._read_up_to(stream, subscription.group) for stream in streams}
             wait_for_entry(self._client, read_up_to, seconds=seconds)
 
     def open(self, ref: DeliveryRef) -> Delivery | None:
@@ -194,13 +193,13 @@ class RedisBus(RedisDeadLettering):
     ) -> Sequence[tuple[bytes, Any]]:
         """Read new entries: the id of each, and its event, or the size of one that is too large."""
         stream = self._keys.stream(subscription.kind.type, priority)
-        self._groups.ensure(stream, subscription.group)
+        self._ensure_group(stream, subscription.group)
         keys = (stream, *self._keys.of_group(subscription.group))
         arguments = (subscription.group, CONSUMER, limit, priority.value, _FIRST.encode(), lease, LARGEST)
         try:
             return self._run("receive", keys, arguments)
         except GroupGone:
-            self._groups.forget()
+            self._known_groups.clear()
             raise
 
     def _open(self, ref: DeliveryRef, *swap: bytes | str | float) -> tuple[bool, Delivery | None]:
@@ -217,7 +216,7 @@ class RedisBus(RedisDeadLettering):
         swapped, progress, *event = found
         if not event:
             log.error("delivery.lost", group=group, entry=ref.entry, hint=LOST)
-            self._dead_letter(ref, None, LOST, DeadLetterKind.DEAD)
+            self.dead_letter(ref, progress=None, reason=LOST, is_readable=False)
             return False, None
         return bool(swapped), self._read(ref, event[0], DeliveryState.decode(progress))
 
@@ -241,7 +240,7 @@ class RedisBus(RedisDeadLettering):
         self, keys: Sequence[str], fence: Sequence[str], effects: Effects, *, priority: Priority, also: CommitPlan
     ) -> Verdict:
         for event in effects.events:
-            self._groups.ensure_subscribers(self._keys.stream(event.type, priority), type(event))
+            self._ensure_subscribers(self._keys.stream(event.type, priority), type(event))
         plan = sum((self._plan_of(write) for write in effects.writes), also)
         named, arguments = commit.encode(
             plan, effects.events, keys=self._keys, priority=priority, first_key=len(keys) + 1
@@ -265,7 +264,7 @@ class RedisBus(RedisDeadLettering):
                 kind=grave,
                 reason=redacted(str(error)),
             )
-            self._dead_letter(ref, None, str(error), grave)
+            self.dead_letter(ref, progress=None, reason=str(error), grave=grave, is_readable=False)
             return None
         return Delivery(ref, event, progress)
 

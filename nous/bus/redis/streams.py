@@ -50,7 +50,30 @@ class RedisPart:
         self._keys = keys or BusKeys()
         self._subscriptions = subscriptions
         self._marker_ttl = marker_ttl
+        self._known_groups: set[tuple[str, str]] = set()
         self._run = Scripts(client, clock, package="nous.bus.redis")
+
+    def _ensure_subscribers(self, stream: str, kind: type[Event]) -> None:
+        for subscription in self._subscriptions:
+            if subscription.kind.type == kind.type:
+                self._ensure_group(stream, subscription.group)
+
+    def _ensure_group(self, stream: str, group: str) -> None:
+        if (stream, group) in self._known_groups:
+            return
+        with translated():
+            try:
+                self._client.xgroup_create(stream, group, id="0", mkstream=True)
+            except redis.ResponseError as error:
+                if "BUSYGROUP" not in str(error):
+                    raise
+        self._known_groups.add((stream, group))
+
+    def _read_up_to(self, stream: str, group: str) -> bytes:
+        self._ensure_group(stream, group)
+        with translated():
+            groups = self._client.xinfo_groups(stream)
+        return next((each["last-delivered-id"] for each in groups if each["name"] == group.encode()), b"0-0")
 
 
 def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
@@ -81,41 +104,6 @@ def peek(client: Any, stream: str, entry: str) -> bytes | int | None:
     return len(event) if event and len(event) > LARGEST else event
 
 
-class ConsumerGroups:
-    """Creates missing consumer groups, and remembers which ones exist."""
-
-    def __init__(self, client: Any, subscriptions: Sequence[Subscription] = ()) -> None:
-        self._client = client
-        self._subscriptions = subscriptions
-        self._known: set[tuple[str, str]] = set()
-
-    def ensure_subscribers(self, stream: str, kind: type[Event]) -> None:
-        for subscription in self._subscriptions:
-            if subscription.kind.type == kind.type:
-                self.ensure(stream, subscription.group)
-
-    def ensure(self, stream: str, group: str) -> None:
-        if (stream, group) in self._known:
-            return
-        with translated():
-            try:
-                self._client.xgroup_create(stream, group, id="0", mkstream=True)
-            except redis.ResponseError as error:
-                if "BUSYGROUP" not in str(error):
-                    raise
-        self._known.add((stream, group))
-
-    def forget(self) -> None:
-        """Clear the cache of known groups, since some have disappeared."""
-        self._known.clear()
-
-    def read_up_to(self, stream: str, group: str) -> bytes:
-        self.ensure(stream, group)
-        with translated():
-            groups = self._client.xinfo_groups(stream)
-        return next((each["last-delivered-id"] for each in groups if each["name"] == group.encode()), b"0-0")
-
-
 _TRIMMED_AT_ONCE = 100  # entries examined per script call: the server serves no other client meanwhile
 
 
@@ -135,7 +123,8 @@ class RedisTrimming(RedisPart):
                 return
         # A foreign producer may have published before the first worker of its events: their group has to exist, reading
         # from 0, before anything is trimmed. And the server may have lost groups since the last check.
-        ConsumerGroups(self._client, self._subscriptions).ensure_subscribers(stream, kind)
+        self._known_groups.clear()
+        self._ensure_subscribers(stream, kind)
         last, lettered = self._dead_lettered(kind, priority)
         begin, after = "-", (0, 0)
         while begin:

@@ -93,7 +93,7 @@ class Sorting(ABC):
         return tuple(fact for fact, reason in judged if not reason), tuple(apart)
 
     def held_back(self, summary: Summary) -> tuple[Summary, Counter[str]]:
-        """Return *summary* without what is held back, doubted or unfounded, and how often, by reason."""
+        """Return *summary* without what is held back, doubted or unfounded; count it by reason."""
         dropped: Counter[str] = Counter()
 
         def sound(texts: Iterable[str]) -> tuple[str, ...]:
