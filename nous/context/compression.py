@@ -38,10 +38,6 @@ class Compressed:
     original_tokens: int
     compressed_tokens: int
 
-    @property
-    def saved_tokens(self) -> int:
-        return self.original_tokens - self.compressed_tokens
-
 
 def count_tokens(text: str, /) -> int:
     """Return the token estimate of the specification: a quarter of the UTF-8 bytes, and one."""

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from nous.domain.episode import Category, Lesson
 from nous.redaction.redactor import tells_secret
-from nous.summary.heuristic.commands import CommandRun, Purpose, is_undone
+from nous.summary.heuristic.commands import CommandRun, Purpose
 from nous.summary.heuristic.facts import BY_AGENT
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import lead
@@ -23,7 +23,6 @@ _LONGEST, _QUOTED, _LABEL, _COMMAND = 300, 240, 160, 80  # characters
 _RESULT = 8_000  # characters at the end of a result in which its error is looked for
 _FEWEST_WORDS, _FEWEST_WITHOUT_NAME, _FEWEST_QUOTED, _FEWEST_OF_REASON, _FEWEST_SHARED, _FEW = 4, 6, 3, 2, 2, 2
 _PHRASE, _BRIEF = 4, 3  # words of a reason that need be no sentence; sentences of a message that say why it failed
-_SOON = 6  # calls after a failed one among which is another attempt
 _CORRECTED = "The user corrected the agent: "
 _PATTERNS = patterns("nous.summary.heuristic", "patterns", "lessons")
 
@@ -38,7 +37,7 @@ def lessons(record: SessionRecord, most: int = MOST) -> list[Lesson]:
     kinds = {Category.RULE} if record.is_service or record.is_talk else _LASTING  # the wishes of a talk are of it alone
     lasting = [fact for fact in stated(record) if fact.category in kinds and taken.isdisjoint(fact.turns)]
     lasting = [fact for fact in lasting if not (fact.category is Category.PREFERENCE and " want" in fact.text)]
-    told += [*_best(_mended(record)), *_best(explained), *_best(_retried(record))]
+    told += [*_best(_mended(record)), *_best(explained)]
     told += [*(Lesson(fact.text, fact.turns) for fact in lasting[:_MOST_OF_KIND]), *explained]
     return distinct((lesson for lesson in told if not tells_secret(lesson.text)), most, lambda lesson: lesson.text)
 
@@ -198,22 +197,6 @@ def _is_final(one: Sentence, turn: RecordedTurn, record: SessionRecord) -> bool:
 def _is_fix(text: str) -> bool:
     is_done = words().opens("deed", text) and words().says("done", text) and not text.endswith(":")
     return is_done and bool(names(text)) and len(text) <= _LONGEST
-
-
-def _retried(record: SessionRecord) -> Iterator[Lesson]:
-    """Yield the error of a tool that soon passed otherwise, and what the agent said of it."""
-    for at, (place, action) in enumerate(record.actions):
-        result = record.results.get(action.call.id)
-        is_failed = result and is_undone(result) and result.kind is not Kind.DECISION
-        error = _error_in(result.text) if result and is_failed and not (action.command or action.paths) else ""
-        soon = record.actions[at + 1 : at + 1 + _SOON] if error else ()
-        again = next((other for other in soon if other[1].name == action.name and other in record.done), None)
-        named = {word for word in telling_words(error) if not word.isalpha()}
-        said = lead(_said(record, place, again[0])) if again else []
-        of_it = next((one.text for one in said if named & {*telling_words(one.text)}), "")
-        if again and of_it:
-            turns = tuple(sorted({action.call.turn, again[1].call.turn}))
-            yield Lesson(f"`{action.name}` failed: “{error}” The agent then said: “{shortened(of_it, _QUOTED)}”", turns)
 
 
 def found_out(record: SessionRecord) -> Iterator[str]:

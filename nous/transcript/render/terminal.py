@@ -1,7 +1,7 @@
 """Render a transcript for reading in a terminal, or as JSON lines."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from itertools import groupby
 from textwrap import indent
@@ -25,7 +25,7 @@ def render(transcript: Transcript) -> Iterator[str]:
     yield from _heading(transcript)
     for turn in transcript.turns:
         yield ""
-        yield from _turn(turn, root=f"{transcript.header.cwd}/")
+        yield from _turn(turn)
     yield ""
     yield from _footer(transcript)
 
@@ -51,26 +51,19 @@ def _span(transcript: Transcript) -> str:
     start, end = transcript.started_at, transcript.ended_at
     if start is None or end is None:
         return ""
-    until = f"{end:%H:%M}" if start.date() == end.date() else f"{end:%F %R}"
-    return f"{start:%F %R} to {until} UTC"
+    return f"{start:%F %R} to {end:%F %R} UTC"
 
 
-def _turn(turn: Turn, *, root: str) -> Iterator[str]:
+def _turn(turn: Turn) -> Iterator[str]:
     begun = next((entry.time for entry in turn.entries if entry.time), None)
     clock = f"  {begun:%H:%M:%S}" if begun else ""
     yield f"[turn {turn.number}]{clock}" if turn.number else "[before the first turn]"
-    for kind, entries in groupby(turn.entries, key=lambda entry: entry.kind):
+    for (kind, text), same in groupby(turn.entries, key=lambda entry: (entry.kind, entry.text)):
         if kind is Kind.TOOL_CALL:
-            yield from _calls(list(entries), root=root)
+            times = len(list(same))
+            yield f"{_INDENT}→ {_line(text)}{f' x{times}' if times > 1 else ''}"
         elif kind is not Kind.TOOL_RESULT:
-            yield from map(_said, entries)
-
-
-def _calls(calls: Sequence[Entry], *, root: str) -> Iterator[str]:
-    """Yield one line per call, or per repeated call; paths are relative to the session's."""
-    for summary, repeated in groupby(calls, key=lambda call: call.text.replace(root, "")):
-        times = len(list(repeated))
-        yield f"{_INDENT}→ {_line(summary)}{f' x{times}' if times > 1 else ''}"
+            yield from map(_said, same)
 
 
 def _said(entry: Entry) -> str:

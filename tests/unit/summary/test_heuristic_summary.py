@@ -120,9 +120,8 @@ BOOKED = [calls("book", {"paid": 255}, BUSY, fails=True), says(DUTY), calls("boo
             (2,),
             "“saving a draft crashes the editor” was mended: Added the missing lock to `save_draft`.",
         ),
-        (BOOKED, (1,), f"`book` failed: “{BUSY[7:]}” The agent then said: “{DUTY}”"),
     ],
-    ids=["linted", "rejected", "rejected, then told why", "objected", "accepted", "reported", "tried again"],
+    ids=["linted", "rejected", "rejected, then told why", "objected", "accepted", "reported"],
 )
 def test_what_was_mended_or_corrected_is_a_lesson_with_its_turns(
     of: Of, pieces: list[list[Piece]], turns: tuple[int, ...], lesson: str

@@ -204,7 +204,7 @@ SESSION = [
 ]
 VIEW = """\
 inline
-openai_chat · 2026-02-03 10:00 to 10:05 UTC · 2 turns · 7 entries
+openai_chat · 2026-02-03 10:00 to 2026-02-03 10:05 UTC · 2 turns · 7 entries
 
 [turn 1]  10:00:00
 > List the files.
