@@ -1,7 +1,7 @@
 """Wrappers of an LLM client: response cache, daily token budget and circuit breaker."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import NoReturn
 from uuid import uuid4
@@ -40,78 +40,76 @@ _AFTER_OTHERS = timedelta(seconds=5)
 log = structlog.get_logger(__name__)
 
 
-class ResponseCache:
+@dataclass(frozen=True, slots=True)
+class _Wrapped:
+    model: Model
+
+    @property
+    def id(self) -> str:
+        return self.model.id
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseCache(_Wrapped):
     """Model that pays once for a response, in spite of retries, crashes or commit conflicts.
 
     An unusable answer is cached too: asking again would cost
     as much. Only an answer that may quote content that was erased meanwhile is not kept.
     """
 
-    def __init__(self, model: Model, responses: ResponseStore, counters: UsageCounters) -> None:
-        self._model = model
-        self._responses = responses
-        self._counters = counters
-
-    @property
-    def id(self) -> str:
-        return self._model.id
+    responses: ResponseStore
+    counters: UsageCounters
 
     def ask(self, question: Question, /) -> Reply:
-        found = self._responses.find(question, self.id)
+        found = self.responses.find(question, self.id)
         if found:
-            self._counters.count(self.id, remembered=1)
+            self.counters.count(self.id, remembered=1)
             return found
-        reply = self._model.ask(question)
+        reply = self.model.ask(question)
         if question.earlier:
-            self._counters.count(self.id, asked_again=1)
+            self.counters.count(self.id, asked_again=1)
             log.info("model.repair_requested", model=self.id, complaint=question.earlier[-1].complaint)
-        return self._responses.save(question, self.id, reply)
+        return self.responses.save(question, self.id, reply)
 
 
-class TokenBudget:
+@dataclass(frozen=True, slots=True)
+class TokenBudget(_Wrapped):
     """Model that reserves a call's maximum tokens before it, and settles its usage after it.
 
     *limit* is in tokens per scope and day (UTC); *count* counts those of a prompt. A call that its deadline cut off is
     settled with the tokens of its prompt, since the provider has read that.
     """
 
-    def __init__(
-        self, model: Model, allowance: TokenUsageStore, *, limit: int, count: Counter, clock: Callable[[], datetime]
-    ) -> None:
-        self._model = model
-        self._allowance = allowance
-        self._limit = limit
-        self._count = count
-        self._clock = clock
-
-    @property
-    def id(self) -> str:
-        return self._model.id
+    allowance: TokenUsageStore
+    _: KW_ONLY
+    limit: int
+    count: Counter
+    clock: Callable[[], datetime]
 
     def ask(self, question: Question, /) -> Reply:
         """Answer. Raises `TokenBudgetExceeded`, or `ModelPaused` while calls hold the tokens."""
-        now = self._clock().astimezone(UTC)
-        prompt = sum(map(self._count, question.texts))
+        now = self.clock().astimezone(UTC)
+        prompt = sum(map(self.count, question.texts))
         reservation = Reservation(
             id=uuid4().hex, scope=question.matter.scope, day=now.date(), tokens=prompt + question.most_tokens
         )
-        if not self._allowance.reserve(reservation, limit=self._limit):
+        if not self.allowance.reserve(reservation, limit=self.limit):
             raise self._refusal(reservation, now)
         spent = 0
         try:
-            reply = self._model.ask(question)
+            reply = self.model.ask(question)
             spent = reply.tokens.total
         except ModelTimeout:
             spent = prompt
             raise
         finally:
-            self._allowance.settle(reservation, spent=spent)
+            self.allowance.settle(reservation, spent=spent)
         return reply
 
     def _refusal(self, wanted: Reservation, now: datetime) -> ModelPaused:
-        name = f"llm.daily_tokens: the {self._limit:,} of {wanted.scope}"
-        spent = sum(each.spent for each in self._allowance.usage(wanted.day) if each.scope == wanted.scope)
-        if spent + wanted.tokens <= self._limit:
+        name = f"llm.daily_tokens: the {self.limit:,} of {wanted.scope}"
+        spent = sum(each.spent for each in self.allowance.usage(wanted.day) if each.scope == wanted.scope)
+        if spent + wanted.tokens <= self.limit:
             text = f"{name} are reserved by calls in flight"
             return ModelPaused(text, until=now + _IN_FLIGHT, since=now, failure=Failure.QUOTA)
         midnight = datetime.combine(wanted.day + timedelta(days=1), time(tzinfo=UTC))
@@ -119,54 +117,50 @@ class TokenBudget:
         return TokenBudgetExceeded(text, until=min(midnight, now + _LOOK_AGAIN), since=now, failure=Failure.QUOTA)
 
 
-class CircuitBreaker:
+@dataclass(frozen=True, slots=True)
+class CircuitBreaker(_Wrapped):
     """Model that stops calling a failing provider until a probe (at most *probe* s) succeeds."""
 
-    def __init__(self, model: Model, outages: CircuitStore, counters: UsageCounters, *, probe: float) -> None:
-        self._model = model
-        self._outages = outages
-        self._counters = counters
-        self._probe = probe
-
-    @property
-    def id(self) -> str:
-        return self._model.id
+    outages: CircuitStore
+    counters: UsageCounters
+    _: KW_ONLY
+    probe: float
 
     def ask(self, question: Question, /) -> Reply:
-        if pause := self._outages.admit(self.id, probe=self._probe):
+        if pause := self.outages.admit(self.id, probe=self.probe):
             raise _paused(self.id, pause)
         try:
-            reply = self._model.ask(question)
+            reply = self.model.ask(question)
         except ModelBusy:
-            self._outages.release_probe(self.id)
+            self.outages.release_probe(self.id)
             raise
         except (ModelTimeout, ModelUnreachable, ModelQuota, ModelMisconfigured, ModelRefused) as error:
             if isinstance(error, ModelRefused) or self._is_poison(question, error):
-                self._outages.release_probe(self.id)
+                self.outages.release_probe(self.id)
                 self._note(error.failure, str(error))
                 raise
             self._failed(error)
-        self._outages.record_success(self.id)
-        self._counters.count(self.id, calls=1, answered=1, tokens_in=reply.tokens.input, tokens_out=reply.tokens.output)
+        self.outages.record_success(self.id)
+        self.counters.count(self.id, calls=1, answered=1, tokens_in=reply.tokens.input, tokens_out=reply.tokens.output)
         return reply
 
     def _is_poison(self, question: Question, error: _Failed) -> bool:
         """Return whether *question* is the cause. Quotas, timeouts and outages never count."""
-        if error.failure is not Failure.TRANSPORT or self.id in self._outages.current():
+        if error.failure is not Failure.TRANSPORT or self.id in self.outages.current():
             return False
-        return self._outages.count_failure(self.id, question.digest) > _MOST_FAILURES
+        return self.outages.count_failure(self.id, question.digest) > _MOST_FAILURES
 
     def _failed(self, error: _Failed) -> NoReturn:
         """Record and raise; an open circuit costs no attempt, unless the question timed out."""
         until = error.until if isinstance(error, ModelQuota) else None
-        pause = self._outages.record_failure(self.id, error.failure, until=until)
+        pause = self.outages.record_failure(self.id, error.failure, until=until)
         self._note(error.failure, str(error), until=pause.until if pause else None)
         if pause and not isinstance(error, ModelTimeout):
             raise _paused(self.id, replace(pause, until=pause.until + _AFTER_OTHERS), str(error)) from error
         raise error
 
     def _note(self, failure: Failure, text: str, *, until: datetime | None = None) -> None:
-        self._counters.count(self.id, calls=1, **{f"failed_{failure}": 1})
+        self.counters.count(self.id, calls=1, **{f"failed_{failure}": 1})
         log.warning("model.call_failed", model=self.id, failure=failure, reason=text, paused_until=until)
 
 
