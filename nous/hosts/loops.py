@@ -4,14 +4,12 @@ from collections.abc import Iterator
 
 from nous.app.container import Container
 from nous.app.services import producer_of, watcher
-from nous.domain.scope import Scope
 from nous.hosts import hosts
 from nous.hosts.drain import SpoolDrain
 from nous.hosts.install import Installer
-from nous.hosts.notes import Notes, NotesRefresher, session_notes
+from nous.hosts.notes import NotesRefresher
 from nous.hosts.spool import Spool
 from nous.services.folder_watch import FolderWatcher, SweepLog
-from nous.services.workspace import NotesFolder
 
 _SPOOL_INTERVAL = 1.0  # seconds; a look at an empty folder takes some microseconds
 _NOTES_INTERVAL = 2.0
@@ -45,17 +43,4 @@ def session_sweepers(container: Container, installer: Installer) -> Iterator[Fol
 
 
 def notes_refresher(container: Container) -> NotesRefresher:
-
-    def render(scope: Scope) -> Notes:
-        return session_notes(container.memory, scope, container.clock())
-
-    def progress() -> object:
-        return [container.delivery_stats.counters(each) for each in container.subscriptions]
-
-    return NotesRefresher(
-        NotesFolder(container.settings.data_dir / "context"),
-        render=render,
-        progress=progress,
-        hosts=hosts(),
-        interval=_NOTES_INTERVAL,
-    )
+    return NotesRefresher(container, interval=_NOTES_INTERVAL)

@@ -1,16 +1,18 @@
 """Render the notes that hooks print at a session's start, whenever memory has changed."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
 from typing_extensions import override
 
+from nous.app.container import Container
 from nous.backoff import PeriodicTask
 from nous.context.notes import block
 from nous.domain.scope import Scope
-from nous.hosts.base import LONGEST_NOTES, Host
+from nous.hosts import hosts
+from nous.hosts.base import LONGEST_NOTES
 from nous.services.memory import context_notes
 from nous.services.workspace import NotesFolder
 from nous.store.fact_cache import Memory
@@ -37,41 +39,37 @@ def session_notes(memory: Memory, scope: Scope, now: datetime) -> Notes:
 
 @dataclass(eq=False)
 class NotesRefresher(PeriodicTask):
-    """Renders the notes of each known workspace again after workers have committed.
-
-    *render* returns the notes of a scope, and *progress* a value that differs after a commit.
-    """
+    """Renders the notes of each known workspace again after workers have committed."""
 
     name: ClassVar[str] = "notes_refresher"
 
-    folder: NotesFolder
-    _: KW_ONLY
-    render: Callable[[Scope], Notes]
-    progress: Callable[[], object]
-    hosts: Mapping[str, Host]
+    container: Container
     _seen: object = field(init=False, default=None)
     _age: int = field(init=False, default=0)
     _written: dict[Scope, Notes] = field(init=False, default_factory=dict[Scope, Notes])
 
     @override
     def run_once(self) -> float:
-        scopes = set(self.folder.roots().values())
-        now = self.progress()
+        folder = NotesFolder(self.container.settings.data_dir / "context")
+        scopes = set(folder.roots().values())
+        now = [self.container.delivery_stats.counters(each) for each in self.container.subscriptions]
         self._age += 1
         if now != self._seen or self._age >= _EVERY:
             self._age, stale = 0, scopes
         else:
             stale = scopes - self._written.keys()
         for scope in stale:
-            if (notes := self.render(scope)) != self._written.get(scope):
-                self.folder.put(scope, self._printed(notes))
+            notes = session_notes(self.container.memory, scope, self.container.clock())
+            if notes != self._written.get(scope):
+                folder.put(scope, _printed(notes))
                 self._written[scope] = notes
         self._seen = now
         return self.interval
 
-    def _printed(self, notes: Notes) -> Mapping[str, bytes]:
-        return {
-            ".".join(filter(None, (session, host.name))): host.printed(text)
-            for host in self.hosts.values()
-            for session, text in notes.items()
-        }
+
+def _printed(notes: Notes) -> Mapping[str, bytes]:
+    return {
+        ".".join(filter(None, (session, host.name))): host.printed(text)
+        for host in hosts().values()
+        for session, text in notes.items()
+    }
