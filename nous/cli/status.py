@@ -5,7 +5,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import click
 
@@ -16,7 +15,7 @@ from nous.cli.framework import FAILED, App, json_option, option_of_scope
 from nous.cli.lookup import current_count, elsewhere, refuse_forgotten
 from nous.cli.output import FAILURES, counted, in_words, render, second, table
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
+from nous.domain.events import DecisionRecorded, EpisodeOutdated, SessionCompacting, SessionEnded
 from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import SessionStatus
 from nous.hosts.spool import Spool
@@ -74,7 +73,9 @@ def status(app: App, session: str | None, *, scope: Scope | None, everything: bo
 
 
 def _steps_of(container: Container, session: str, scope: Scope) -> Sequence["ChainStep"]:
-    events = _events_of(container, scope, checked_name(session, "the id of a session"))
+    checked_name(session, "the id of a session")
+    stats = container.delivery_stats
+    events = [(kind, event_id) for kind in _ABOUT for event_id in stats.events_of(session, scope, kind)]
     if not events:
         refuse_forgotten(session, container, scope)
         state = container.memory.session_states.session_state(scope, session)
@@ -85,17 +86,11 @@ def _steps_of(container: Container, session: str, scope: Scope) -> Sequence["Cha
         raise NotFound(f"no session {session!r} was published in the scope {scope}{elsewhere(container, scope)}")
     from nous.services.session_lifecycle import follow  # noqa: PLC0415 (only a session is followed)
 
-    trace = partial(follow, workers=container.workers, delivery_stats=container.delivery_stats)
+    trace = partial(follow, workers=container.workers, delivery_stats=stats)
     steps = [step for kind, event_id in events for step in trace(event_id, kind)]
     if not steps:
         raise NotFound(f"nothing is left of the events of session {session!r} in {scope}: they were erased or trimmed")
     return steps
-
-
-def _events_of(container: Container, scope: Scope, session: str) -> list[tuple[type[Event], UUID]]:
-    return [
-        (kind, event_id) for kind in _ABOUT for event_id in container.delivery_stats.events_of(session, scope, kind)
-    ]
 
 
 def _step(step: "ChainStep") -> dict[str, Any]:

@@ -4,12 +4,12 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
-from uuid import UUID, uuid5
+from uuid import uuid5
 
 import orjson
 
@@ -53,14 +53,6 @@ class SessionMetadata:
     compacting: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Identified(SessionMetadata):
-    """Metadata of a session whose id and scope are known."""
-
-    scope: Scope = field(default_factory=Scope)
-    session_id: str = ""
-
-
 @dataclass(eq=False)
 class SessionIntake:
     """Factory of session events.
@@ -102,13 +94,13 @@ class SessionIntake:
             return
         transcript = _read(path, about)
         _warn_of_damage(path, transcript.skipped, warn)
-        about = self._identified(about, _stated_id(transcript) or _name_of(path), transcript.header.cwd)
+        place = self._place(about, _stated_id(transcript) or _name_of(path), transcript.header.cwd)
         if send:
             with session_content(path, format=about.format) as stream:
                 content = ByteSource.on(stream).buffered().read()
-            yield self.of_content(content, about)
+            yield self.of_content(content, replace(about, scope=place[0], session_id=place[1]))
         else:
-            yield self._event(about, transcript, dataref=path.resolve().as_uri())
+            yield self._event(about, place, transcript, dataref=path.resolve().as_uri())
 
     def _of_parts(self, path: Path, parts: Sequence[SessionPart], about: SessionMetadata) -> Iterator[SessionEvent]:
         complaints: list[BadInput] = []
@@ -132,16 +124,17 @@ class SessionIntake:
         except RecursionError as error:
             raise BadInput("the session is nested too deeply to be read") from error
         transcript = parse_transcript(content, format=about.format)
-        about = self._identified(about, _stated_id(transcript) or transcript.digest[:32], transcript.header.cwd)
+        place = self._place(about, _stated_id(transcript) or transcript.digest[:32], transcript.header.cwd)
+        scope, session_id = place
         whole = _as_bytes(content)
         inline = _as_inline(content)
         if inline is not None and len(whole) <= self.inline_limit:
-            return self._event(about, transcript, inline=inline)
-        name = compacting_name(about.session_id) if about.compacting else about.session_id
-        dataref = dataref_of(whole, keys=self.keys, scope=about.scope, session_id=name)
-        event = self._event(about, transcript, dataref=dataref)
+            return self._event(about, place, transcript, inline=inline)
+        name = compacting_name(session_id) if about.compacting else session_id
+        dataref = dataref_of(whole, keys=self.keys, scope=scope, session_id=name)
+        event = self._event(about, place, transcript, dataref=dataref)
         if self.needs_upload(event):
-            upload(self.uploads, whole, keys=self.keys, scope=about.scope, session_id=name)
+            upload(self.uploads, whole, keys=self.keys, scope=scope, session_id=name)
         return event
 
     def touched(
@@ -155,17 +148,17 @@ class SessionIntake:
         path = _file_named(session)
         if path is None and about.session_id is not None:
             raise BadInput(f"there is no file {session}, of which {about.session_id!r} could be the session")
-        about = self._identified(about, str(session), None) if path is None else self._identified_by(path, about)
+        scope, session_id = self._place_in(path, about) if path else self._place(about, str(session), None)
         dataref, moment = path.resolve().as_uri() if path else None, at or self.clock()
-        content = (str(about.scope), about.session_id, about.agent_id, dataref, moment.isoformat(), background)
+        content = (str(scope), session_id, about.agent_id, dataref, moment.isoformat(), background)
         event_id = uuid5(NAMESPACE, "\n".join((SessionTouched.type, *map(str, content))))
         return SessionTouched(
             id=event_id,
             time=self.clock(),
             source="nous/touch",
-            scope=about.scope,
+            scope=scope,
             agent_id=about.agent_id,
-            session_id=about.session_id,
+            session_id=session_id,
             trace_id=event_id,
             dataref=dataref,
             format=about.format,
@@ -173,20 +166,20 @@ class SessionIntake:
             background=background,
         )
 
-    def _identified_by(self, path: Path, about: SessionMetadata) -> _Identified:
-        """Return *about* with the id and scope of the only session in a file."""
+    def _place_in(self, path: Path, about: SessionMetadata) -> tuple[Scope, str]:
+        """Return scope and id of the only session in a file."""
         _check_file(path)
         if any(split_sessions(path)):
             raise BadInput(f"{path} holds many sessions; touch each by its id")
         if about.session_id is not None and about.scope is not None:
-            return self._identified(about, about.session_id, None)
+            return self._place(about, about.session_id, None)
         transcript = _read(path, about)
-        return self._identified(about, _stated_id(transcript) or _name_of(path), transcript.header.cwd)
+        return self._place(about, _stated_id(transcript) or _name_of(path), transcript.header.cwd)
 
-    def _identified(self, about: SessionMetadata, otherwise: str, cwd: str | None) -> _Identified:
-        """Return *about* with an id, by default *otherwise*, and a scope.
+    def _place(self, about: SessionMetadata, otherwise: str, cwd: str | None) -> tuple[Scope, str]:
+        """Return scope and id of a session; the id is by default *otherwise*.
 
-        That is by default the one of *cwd*, which the transcript states, or else of the publisher's directory.
+        The scope is by default that of *cwd*, which the transcript states, or else of the publisher's directory.
         """
         checked_name(about.agent_id, "the id of an agent")
         given = otherwise if about.session_id is None else about.session_id
@@ -194,28 +187,32 @@ class SessionIntake:
         scope = about.scope
         if scope is None:
             scope = self.scopes.of_session(session_id, cwd) if cwd else self.scopes.of_directory(about.cwd)
-        known: dict[str, Any] = {each.name: getattr(about, each.name) for each in fields(about)}
-        known |= {"scope": scope, "session_id": session_id}
-        return _Identified(**known)
+        return scope, session_id
 
     def _event(
         self,
-        about: _Identified,
+        about: SessionMetadata,
+        place: tuple[Scope, str],
         transcript: Transcript,
         *,
         dataref: str | None = None,
         inline: str | tuple[Mapping[str, Any], ...] | None = None,
     ) -> SessionEvent:
-        event_id = _event_id(about, transcript, dataref)
+        scope, session_id = place
+        # Content and a file reference are two events, since one may succeed where the other is dead-lettered.
+        carrier = "file" if dataref and dataref.startswith("file:") else "content"
+        kind = SessionCompacting if about.compacting else SessionEnded
+        # The same id for the same session and transcript, for every producer.
+        event_id = uuid5(NAMESPACE, f"{kind.type}\n{scope}\n{session_id}\n{transcript.digest}\n{carrier}")
         known: dict[str, Any] = {
             "id": event_id,
             "trace_id": event_id,
             "time": self.clock(),
             "source": "nous/publish",
-            "session_id": about.session_id,
+            "session_id": session_id,
             "transcript": inline,
             "dataref": dataref,
-            "scope": about.scope,
+            "scope": scope,
             "agent_id": about.agent_id,
             "digest": transcript.digest,
             "bytes": transcript.bytes,
@@ -233,17 +230,6 @@ class SessionIntake:
             git={"branch": header.git_branch} if header.git_branch else None,
             model=header.model,
         )
-
-
-def _event_id(about: _Identified, transcript: Transcript, dataref: str | None) -> UUID:
-    """Return the same id for the same session and transcript, for every producer.
-
-    Content and a file reference are two events, since one may succeed where the other is dead-lettered.
-    """
-    carrier = "file" if dataref and dataref.startswith("file:") else "content"
-    kind = SessionCompacting if about.compacting else SessionEnded
-    name = f"{kind.type}\n{about.scope}\n{about.session_id}\n{transcript.digest}\n{carrier}"
-    return uuid5(NAMESPACE, name)
 
 
 def _check_file(path: Path) -> None:
