@@ -1,7 +1,7 @@
 """Stop the embedded Redis server, show effective settings, or serve rq-dashboard."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import orjson
@@ -15,9 +15,6 @@ from nous.redis_server import embedded
 from nous.redis_server.client import address, connect_rq, embedded_directory, masked
 from nous.settings import load
 from nous.settings.model import DashboardSettings
-
-if TYPE_CHECKING:
-    from nous.jobs.rq.dashboard import Login
 
 
 @click.command()
@@ -110,12 +107,10 @@ def rq_dashboard(app: App, *, host: str, port: int) -> None:
         server.serve_forever()
 
 
-def _login(settings: DashboardSettings) -> "Login | None":
-    from nous.jobs.rq.dashboard import Login  # noqa: PLC0415 - an extra
-
+def _login(settings: DashboardSettings) -> tuple[str, str] | None:
     password = settings.password.get_secret_value() if settings.password else None
     if settings.username is None and settings.password is None:
         return None
     if not settings.username or not password:
         raise Misconfigured("dashboard.username and dashboard.password are needed both, or neither")
-    return Login(settings.username, password)
+    return settings.username, password

@@ -7,7 +7,6 @@ rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and o
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hmac import compare_digest
 from importlib.util import find_spec, module_from_spec
 from ipaddress import ip_address
@@ -77,21 +76,13 @@ ACTIONS = frozenset({"delete_job_view", "requeue_job_view", "requeue_all", "empt
 """The endpoints that change something. `requeue_all` answers GET, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
-    """Credentials, required once other machines can reach the dashboard."""
-
-    username: str
-    password: str
-
-
-def build(connection: Redis, *, shown_as: str, names: JobNames = BARE, login: Login | None = None) -> Flask:
+def build(connection: Redis, *, shown_as: str, names: JobNames = BARE, login: tuple[str, str] | None = None) -> Flask:
     """Build the dashboard app for the server behind *connection*, which it calls *shown_as*.
 
-    It lists the queues and workers of one installation; a job of any installation is found by its id. Without a *login*
-    it answers only to host names of this machine, so that a foreign site cannot reach it by pointing its own name here
-    (DNS rebinding). RQ changes the timeouts of *connection*: pass one that is used for nothing else. Raises
-    `Misconfigured` if rq-dashboard is absent or another release.
+    It lists the queues and workers of one installation; a job of any installation is found by its id. *login* is a name
+    and a password. Without it, the app answers only to host names of this machine, so that a foreign site cannot reach
+    it by pointing its own name here (DNS rebinding). RQ changes the timeouts of *connection*: pass one that is used for
+    nothing else. Raises `Misconfigured` if rq-dashboard is absent or another release.
     """
     web = _private_copy("rq_dashboard.web", _rq_names(connection, names))
     app = Flask("rq_dashboard")
@@ -138,11 +129,11 @@ def _private_copy(name: str, names: Mapping[str, Any]) -> ModuleType:
     return copy
 
 
-def _demand(login: Login) -> Callable[[], Response | None]:
+def _demand(login: tuple[str, str]) -> Callable[[], Response | None]:
     def check() -> Response | None:
         given = request.authorization
         credentials = f"{given.username}:{given.password}" if given else ""
-        if compare_digest(credentials.encode(), f"{login.username}:{login.password}".encode()):  # in constant time
+        if compare_digest(credentials.encode(), ":".join(login).encode()):  # in constant time
             return None
         return Response("Log in to see the queues.", 401, {"WWW-Authenticate": 'Basic realm="nous"'})
 

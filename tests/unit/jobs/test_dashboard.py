@@ -27,7 +27,7 @@ from rq.worker import BaseWorker
 from nous.cli import main
 from nous.cli.framework import MISCONFIGURED
 from nous.domain.errors import Misconfigured
-from nous.jobs.rq.dashboard import ACTIONS, Login, build, is_loopback, listen
+from nous.jobs.rq.dashboard import ACTIONS, build, is_loopback, listen
 from nous.jobs.rq.job import FUNCTION
 from nous.jobs.rq.queue import queue_named
 
@@ -47,7 +47,7 @@ def app(redis: FakeRedis) -> Flask:
 
 
 def test_a_login_is_asked_for_where_there_is_one(redis: FakeRedis) -> None:
-    client = build(redis, shown_as="a fake", login=Login("ann", "sésame")).test_client()
+    client = build(redis, shown_as="a fake", login=("ann", "sésame")).test_client()
 
     answers = [
         client.get("/static/css/main.css").status_code,
