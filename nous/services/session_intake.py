@@ -220,15 +220,14 @@ class SessionIntake:
         }
         if about.compacting:
             return SessionCompacting(**known, at=transcript.ended_at or self.clock())
-        header = transcript.header
         return SessionEnded(
             **known,
             reason=about.reason,
             started_at=transcript.started_at,
             ended_at=transcript.ended_at,
-            cwd=header.cwd,
-            git={"branch": header.git_branch} if header.git_branch else None,
-            model=header.model,
+            cwd=transcript.header.cwd,
+            git={"branch": branch} if (branch := transcript.header.git_branch) else None,
+            model=transcript.header.model,
         )
 
 
