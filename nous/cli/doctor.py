@@ -1,6 +1,7 @@
 """`nous doctor`: check everything that nous needs, each with its remedy."""
 
 import re
+import shutil
 import socket
 import time
 import tomllib
@@ -26,6 +27,8 @@ from nous.redis_server.client import address, embedded_directory, masked, write_
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
+_LITTLE = 2 << 30  # bytes on the disk of the data directory: below, a warning
+_HARDLY_ANY = 200 << 20
 _LATE = 600.0  # seconds after which a payload in the spool is late
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _CONNECT = 3.0  # seconds
@@ -52,7 +55,7 @@ def doctor(app: App, *, as_json: bool) -> None:
 
     Exit 1 for a problem. A model is not asked anything: only its address is tried.
     """
-    groups: tuple[Callable[[App], Checks], ...] = (_of_python, _of_server, _of_hooks, _of_spool, _of_model)
+    groups: tuple[Callable[[App], Checks], ...] = (_of_python, _of_server, _of_disk, _of_hooks, _of_spool, _of_model)
     checks = [check for group in groups for check in group(app)]
     render([asdict(check) for check in checks], _lines(checks), as_json=as_json)
     click.get_current_context().exit(FAILED if any(each.state == PROBLEM for each in checks) else 0)
@@ -98,6 +101,14 @@ def _of_server(app: App) -> Checks:
         yield Check(WARNING, "workers", "none runs, so sessions wait", "nous up")
     if dead := app.container.dead_letters.count():
         yield Check(WARNING, "dead letters", f"{dead:,}", "`nous dead-letters list` says which, and why")
+
+
+def _of_disk(app: App) -> Checks:
+    directory = next(path for path in (app.settings.data_dir, *app.settings.data_dir.parents) if path.is_dir())
+    free = shutil.disk_usage(directory).free
+    state = PROBLEM if free < _HARDLY_ANY else WARNING if free < _LITTLE else OK
+    remedy = "" if state is OK else "make room: without it, the server takes no sessions, and hooks cannot write"
+    yield Check(state, "disk", f"{free / 2**30:.1f} GiB are free for {app.settings.data_dir}", remedy)
 
 
 def _of_hooks(app: App) -> Checks:
