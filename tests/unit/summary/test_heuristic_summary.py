@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from builders.sessions import Piece, asks, calls, commits, edits, rejects, runs, says
+from builders.sessions import Piece, asks, commits, edits, rejects, runs, says
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,11 +92,8 @@ def test_a_failure_that_was_mended_teaches_its_cause(of: Of) -> None:
 
 
 LINT = "rows.py:3:1: string `rows` has 3 occurrences (goconst)\n1 error"
-DUTY = "The gateway adds the duty, so the total price is 305."
-BUSY = "Error: payment does not add up, total price is 305, but paid 255"
 PORT = "the proxy listens on port 9018 since it moved to the new host"
 MENDED = [runs("make lint", LINT, fails=True), edits("src/rows.py"), runs("make lint")]
-BOOKED = [calls("book", {"paid": 255}, BUSY, fails=True), says(DUTY), calls("book", {"paid": 305})]
 
 
 @pytest.mark.parametrize(
