@@ -11,8 +11,12 @@ from nous.summary.heuristic.narrative import MOST_TOPICS
 from nous.summary.heuristic.sentences import distinct
 from nous.summary.llm.source_index import CitedStatement, SourceTurn
 from nous.summary.llm.vetting import UNTITLED
+from nous.text.sentences import sentences
 
-_SAID = 0.5  # share of a statement's words from which one text says it
+# Shares of a statement's words from which one text says it, and from which a whole summary does.
+_SAID, _COVERED = 0.5, 0.7
+_MOST_WORDS, _LONG = 250, 4
+"""Words up to which sentences of earlier windows are put back into a summary; sentences of a long summary."""
 
 T = TypeVar("T")
 
@@ -29,8 +33,8 @@ def merged(windows: Sequence[WindowSummary]) -> tuple[Summary, tuple[CandidateFa
     """Return the summary and the facts of the whole session.
 
     The title is that of the first window; outcome and summary are those of the last. An open thread stays if a later
-    answer leaves it out and its window does not speak of it. No point, topic or fact occurs twice; all are taken
-    round-robin until the caps are reached.
+    answer leaves it out and its window does not speak of it, and so do sentences of earlier summaries that the last one
+    does not say. No point, topic or fact occurs twice; all are taken round-robin until the caps are reached.
     """
     last = windows[-1].summary
     points = distinct(_by_turns(each.summary.lessons for each in windows), MOST_POINTS, lambda lesson: lesson.text)
@@ -41,7 +45,8 @@ def merged(windows: Sequence[WindowSummary]) -> tuple[Summary, tuple[CandidateFa
         open_threads=_still_open(windows),
     )
     facts = distinct(_by_turns(each.facts for each in windows), MOST_CANDIDATES, lambda fact: fact.text)
-    return summary, tuple(sorted(facts, key=lambda fact: fact.turns))
+    whole = replace(summary, summary=_completed(summary, [each.summary.summary for each in windows[:-1]]))
+    return whole, tuple(sorted(facts, key=lambda fact: fact.turns))
 
 
 def _still_open(windows: Sequence[WindowSummary]) -> tuple[str, ...]:
@@ -53,6 +58,32 @@ def _still_open(windows: Sequence[WindowSummary]) -> tuple[str, ...]:
         forgotten = (thread for thread in threads if not _is_said(thread, said))
         threads = (*forgotten, *later.summary.open_threads)
     return threads
+
+
+def _completed(summary: Summary, earlier: Sequence[str]) -> str:
+    """Return the text of *summary*, after sentences of *earlier* ones that it leaves out."""
+    told = SourceTurn("\n".join((summary.summary, *summary.key_points, *summary.open_threads)))
+    left, kept = _MOST_WORDS - len(summary.summary.split()), list[tuple[int, str]]()
+    by_window = [[(at, said) for said in _lasting(text)] for at, text in enumerate(earlier)]
+    for at, sentence in _by_turns(by_window):
+        size = len(sentence.split())
+        if size <= left and not _is_covered(sentence, told):
+            left, told = left - size, SourceTurn(f"{told.text}\n{sentence}")
+            kept.append((at, sentence))
+    put_back = (sentence for _, sentence in sorted(kept, key=lambda each: each[0]))
+    return " ".join(filter(None, (*put_back, summary.summary)))
+
+
+def _lasting(text: str) -> list[str]:
+    """Return the sentences of a summary; of a long one not the last, which tells how it ended."""
+    said = [text[start:end].strip() for start, end in sentences(text)]
+    return said[:-1] if len(said) >= _LONG else said
+
+
+def _is_covered(sentence: str, told: SourceTurn) -> bool:
+    claim = CitedStatement.of(sentence)
+    is_named = not claim.tokens or any(map(told.has, claim.tokens))
+    return is_named and claim.share_in(told.content) >= _COVERED
 
 
 def _is_said(statement: str, texts: Iterable[SourceTurn]) -> bool:

@@ -27,6 +27,7 @@ REJECTED = (
     "The user doesn't want to take this action right now",
 )
 _REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>.+)", re.DOTALL)
+_STATED = re.compile(r"The user (?P<what>rejected|interrupted)(?= the plan\b| [^\s(:]+(?:[(:]|$))")
 _ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
 _AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
 _APPROVED = ("User has approved", "User approved", "Plan approved")
@@ -90,7 +91,9 @@ def outcome(
 
 
 def rejection(text: str, of: ToolCall) -> str:
-    """Return the text of a rejection by the user, with the reason if *text* gives one."""
+    """Return the text of a rejection by the user, with the reason if *text* gives one, or as our text form states it."""
+    if stated := _STATED.match(text):
+        return f"{stated['what'].capitalize()}{text[stated.end() :]}"
     given = _REASON.search(text)
     reason = given["reason"] if given else "" if text.startswith(REJECTED) else text
     return f"Rejected {_what(of)}: {reason.strip()}" if reason.strip() else f"Rejected {_what(of)}"

@@ -88,8 +88,8 @@ class QbitReading(SessionReading):
         reason = text_at(event, "reason")
         is_the_users = request in self.asked or _USER.search(reason) is not None
         text = rejection(reason, made) if is_the_users else f"Not allowed: {made.summary} ({reason})"
-        kind = Kind.DECISION if is_the_users else Kind.SYSTEM
-        return place.draft(kind, text, tool=tool or None, call_id=request or None)
+        kind = Kind.DECISION if is_the_users else Kind.ERROR
+        return place.draft(kind, text, tool=tool or None, call_id=request or None, is_error=not is_the_users)
 
     def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         if reasoning := text_at(event, "reasoning").strip():

@@ -37,7 +37,7 @@ _EVENTS = {
 }
 """Type of the event by the word that begins its block, and its field with the text."""
 
-_TURN = re.compile(r"\[turn (?P<turn>\d{3,})\] (?P<kind>[A-Z_]+)(?: \((?P<about>.*)\))?:(?: (?P<text>.*))?$")
+_TURN = re.compile(r"\[turn (?P<turn>\d{3,})\] (?P<kind>[A-Z_]+)(?: \((?P<about>.*?)\))?:(?: (?P<text>.*))?$")
 _OUTSIDE = re.compile(r"\*\*\[(?P<kind>[A-Z][A-Za-z ]+?)(?: - (?P<about>[^\]]*))?\]\*\* (?P<text>.*)$")
 
 

@@ -69,11 +69,23 @@ def test_a_thread_that_an_answer_leaves_out_is_closed_if_its_window_speaks_of_it
     assert whole.open_threads == left
 
 
-def test_threads_that_differ_in_a_number_are_two() -> None:
+def test_threads_and_sentences_that_differ_in_a_number_are_two() -> None:
     one, other = "The pay service waits for port 9003.", "The pay service waits for port 9004."
 
+    assert merged([part("one", says=one), part("two", says=other)])[0].summary == f"{one} {other}"
     threads = merged([part("one", threads=(one,)), part("two", threads=(other,), shown=other)])[0].open_threads
     assert threads == (one, other)
+
+
+def test_a_sentence_that_the_last_summary_leaves_out_is_put_before_it() -> None:
+    long = "The barn was swept. " * 61 + "It was. "
+    parts = [part("one", says="The roof leaks. The door creaks."), part("two", says="Plums ripened. The door creaks.")]
+
+    assert merged([*parts, part("three", says=parts[1].summary.summary)])[0].summary == (
+        "The roof leaks. Plums ripened. The door creaks."
+    )
+    assert merged([*parts, part("three", says=f"{long}.")])[0].summary == f"The roof leaks. {long}."
+    assert merged([*parts, part("three")])[0].summary == "The roof leaks. The door creaks. Plums ripened."
 
 
 def test_every_window_has_a_point_before_one_has_two() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from nous.transcript import (
     Entry,
     Kind,
+    Transcript,
     TranscriptWriter,
     build_summarizer_input,
     format_for_summarizer,
@@ -188,6 +189,21 @@ def test_a_transcript_of_any_format_has_a_text_form() -> None:
         "[turn 001] TOOL_RESULT (tool=bash, success=true):\na.txt\n\n"
         "[turn 002] USER:\nThanks\n\n"
     )
+
+
+@pytest.mark.parametrize(
+    "decision",
+    ["Rejected Bash", 'Rejected Bash(cmd="ls"): No (yet): ask', "Interrupted Bash", "Rejected the plan: why?"],
+)
+def test_a_decision_of_the_user_is_read_back(decision: str) -> None:
+    call = Entry(Kind.TOOL_CALL, "Bash", "e1", turn=1, tool="Bash", call_id="c1")
+    decided = call._replace(kind=Kind.DECISION, text=decision, id="e2")
+
+    read_back = parse_transcript(
+        format_for_summarizer(Transcript(format="any", entries=(call, decided), digest="", bytes=0))
+    )
+
+    assert [(entry.kind, entry.text) for entry in read_back] == [(Kind.TOOL_CALL, "Bash"), (Kind.DECISION, decision)]
 
 
 SESSION = [
