@@ -133,8 +133,9 @@ def supported(fact: CandidateFact, session: SourceIndex) -> CandidateFact | Unsu
         return literals
     if objection := evidence.objection():
         return objection
+    whole = replace(evidence, turns=tuple(sorted({*evidence.turns, *literals})))
     quotes = tuple(dict.fromkeys(place.quote for place in found))
-    return replace(fact, turns=tuple(sorted({*evidence.turns, *literals})), quotes=quotes, trust=evidence.trust())
+    return replace(fact, turns=whole.turns, quotes=quotes, trust=whole.trust())
 
 
 @dataclass(frozen=True)
