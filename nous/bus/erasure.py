@@ -19,7 +19,7 @@ from nous.domain.effects import AppendFacts, Effects, RecordResummaryAttempt, Sa
 from nous.domain.episode import NAMESPACE, episode_id
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, is_of_none
-from nous.domain.events import Event, kinds
+from nous.domain.events import DecisionRecorded, Event, SessionEnded, kinds
 from nous.domain.fact import occurrences
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of
@@ -36,12 +36,13 @@ _FORM = "form:"
 class Tombstone:
     """Record of an erasure: when it began, and whether it is complete.
 
-    Until it is, *facts* are still being searched for. *marks* are hashes of the texts that were erased.
+    Until it is, *facts* and *aliases* are still being searched for. *marks* are hashes of the texts that were erased.
     """
 
     at: datetime
     is_done: bool = False
     facts: tuple[UUID, ...] = ()
+    aliases: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
 
 
@@ -123,12 +124,14 @@ class ErasureTarget:
     """Selection of what to erase in *scope*: everything, one session, or mentions of *facts*.
 
     Candidate facts with one of *marks* (hashes of texts) are removed from the events that announced their episodes.
-    *episodes* are those whose cached answers go.
+    *episodes* are those whose cached answers go, and *aliases* producers' ids of the session's episode, under which
+    decisions were recorded.
     """
 
     scope: Scope
     everything: bool = False
     session_id: str | None = None
+    aliases: frozenset[str] = frozenset()
     facts: frozenset[UUID] = frozenset()
     marks: frozenset[str] = frozenset()
     episodes: frozenset[UUID] = frozenset()
@@ -143,6 +146,7 @@ class ErasureTarget:
             facts=self.facts | more.facts,
             marks=self.marks | more.marks,
             episodes=self.episodes | more.episodes,
+            aliases=self.aliases | more.aliases,
         )
 
     def takes(self, entry: "EntryHead") -> bool:
@@ -157,16 +161,26 @@ class ErasureTarget:
         """Return whether *entry* is of a session with the same name in another scope."""
         return self._names(entry) and not self.takes(entry)
 
+    def names(self, session_id: str | None, kind: str) -> bool:
+        """Return whether events of *kind* with that *session_id*, of any scope, are about the session."""
+        is_aliased = kind == DecisionRecorded.type and session_id in self.aliases
+        return session_id is not None and (session_id == self.session_id or is_aliased)
+
     def _names(self, entry: "EntryHead") -> bool:
-        return entry.session_id is not None and entry.session_id == self.session_id
+        return self.names(entry.session_id, entry.kind)
 
 
 class EntryHead(NamedTuple):
-    """Identity of an entry; its scope is None if unreadable, its session if it has none."""
+    """Identity of an entry; its scope is None if unreadable, its session if it has none.
+
+    `alias` is the producer's id of the episode, if the end of a session states one.
+    """
 
     event_id: UUID
+    kind: str
     scope: Scope | None
     session_id: str | None
+    alias: str
     facts: frozenset[UUID]
 
 
@@ -186,14 +200,15 @@ class ErasableEntry:
 class ErasureMatches:
     """Entries, of *sessions*, and ids of dead letters to erase.
 
-    *others* are events of sessions with the same name in other scopes. *unreadable* counts entries that stay, since
-    their owner is unknown.
+    *others* are events of sessions with the same name in other scopes. *aliases* are pairs of a session in the scope
+    and an id that its end gave its episode. *unreadable* counts entries that stay, since their owner is unknown.
     """
 
     entries: list[ErasableEntry] = field(default_factory=list[ErasableEntry])
     letters: list[str] = field(default_factory=list[str])
     sessions: set[str] = field(default_factory=set[str])
     others: set[UUID] = field(default_factory=set[UUID])
+    aliases: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     unreadable: int = 0
 
     @property
@@ -212,12 +227,15 @@ def said(raw: bytes, kind: str, *, at: datetime | None = None) -> EntryHead | No
     envelope = cast("dict[str, Any]", message)
     inner = envelope.get("data")
     data = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
-    session = data.get("session_id") or envelope.get("subject")
+    alias = str(data["episode_id"]) if data.get("episode_id") is not None else ""
+    session = data.get("session_id") or (alias if kind == DecisionRecorded.type else "") or envelope.get("subject")
     has_session = isinstance(session, str) and not is_of_none(session, kinds().get(kind, Event))
     return EntryHead(
         event_id=_event_id(envelope, raw, kind, at),
+        kind=kind,
         scope=_scope(data.get("scope")) if isinstance(inner, dict) else None,
         session_id=session if has_session else None,
+        alias=alias if kind == SessionEnded.type else "",
         facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
     )
 

@@ -7,12 +7,11 @@ that broke off is completed by running it again.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from nous.bus.erasure import SCOPE_NAME, ErasureTarget, Tombstone, fact_name, form_name, session_name
+from nous.bus.erasure import SCOPE_NAME, ErasureMatches, ErasureTarget, Tombstone, fact_name, form_name, session_name
 from nous.bus.redis.erasure import RedisBusErasure, RedisTombstones
 from nous.domain.episode import episode_id
 from nous.domain.errors import NotFound, Retryable
@@ -154,22 +153,11 @@ class Eraser:
 
     def rehearse(self, act: ErasureRequest) -> ErasureReceipt:
         """Return what `erase` would remove. Raises as `erase` does."""
-        return self._with_decisions(act, dry_run=True)
+        return self._run(act, dry_run=True)
 
     def erase(self, act: ErasureRequest) -> ErasureReceipt:
         """Erase until nothing is left. Raises `NotFound`, and `Retryable` if others kept adding."""
-        return self._with_decisions(act, dry_run=False)
-
-    def _with_decisions(self, act: ErasureRequest, *, dry_run: bool) -> ErasureReceipt:
-        """Run an erasure; of a session, also for decisions under its episode's external id."""
-        external = self.stores.store.external_id(act.scope, act.name) if isinstance(act, EraseSession) else None
-        receipt = self._run(act, dry_run=dry_run)
-        with suppress(NotFound):
-            if external is not None and isinstance(act, EraseSession):
-                also = self._run(replace(act, name=external), dry_run=dry_run)
-                removed = Counter(receipt.removed) + Counter(also.removed)
-                return replace(receipt, removed=dict(sorted(removed.items())))
-        return receipt
+        return self._run(act, dry_run=False)
 
     def _run(self, act: ErasureRequest, *, dry_run: bool) -> ErasureReceipt:
         known, stays = self.stores.tombstones.find(act.scope, act.key), act.stays
@@ -218,9 +206,9 @@ class _Erasure:
         self.target, self.revived = act.target(rows, erased), erased.revived
         if known:  # matches of one that broke off, without texts re-admitted meanwhile
             marks = stores.tombstones.forms(act.scope).marks & frozenset(known.marks)
-            self.target = self.target.and_(replace(self.target, facts=frozenset(known.facts), marks=marks))
-        found = stores.bus.find(self.target)
-        self.unreadable = found.unreadable
+            facts, aliases = frozenset(known.facts), frozenset(known.aliases)
+            self.target = self.target.and_(replace(self.target, facts=facts, marks=marks, aliases=aliases))
+        found = self._found()
         counts = Counter({"stream entries": len(found.entries), "dead letters": len(found.letters)})
         counts["jobs"] = stores.jobs.erase(
             found.events, session_id=self.target.session_id, but=found.others, dry_run=True
@@ -238,11 +226,10 @@ class _Erasure:
         self.revived = frozenset()
         self._cover(self.target, map(str, self.stores.store.episodes(scope)) if self.target.everything else ())
         for _ in range(_PASSES):
-            found = self.stores.bus.find(self.target)
-            self.unreadable = found.unreadable
+            found = self._found()
             events |= found.events
-            if self.target.everything:
-                self._cover(self.target, (session_name(scope, session) for session in found.sessions))
+            sessions = found.sessions if self.target.everything else ()
+            self._cover(self.target, (session_name(scope, session) for session in sessions))
             # Jobs are removed before the entries, which say whose jobs they are: if this breaks off, they are found
             # again. And once more after the entries, since a pending delivery may have been submitted again.
             gone = self._jobs(events, found.others) + self.stores.bus.erase(found) + self._jobs(events, found.others)
@@ -260,6 +247,17 @@ class _Erasure:
         done = Tombstone(at=self.stone.at, is_done=True, marks=self.stone.marks)
         self.stores.tombstones.replace(self.act.scope, self.act.key, self.stone, done)
 
+    def _found(self) -> ErasureMatches:
+        """Search the streams, also for decisions under ids that the session's end gave its episode."""
+        stores, target = self.stores, self.target
+        found = stores.bus.find(target)
+        if target.session_id is not None:
+            aliases = stores.store.aliases(target.scope, target.session_id, found.aliases)
+            self.target = replace(target, aliases=target.aliases | aliases)
+            found = found if self.target == target else stores.bus.find(self.target)
+        self.unreadable = found.unreadable
+        return found
+
     def _jobs(self, events: Collection[UUID], others: Collection[UUID]) -> Counter[str]:
         return Counter(jobs=self.stores.jobs.erase(events, session_id=self.target.session_id, but=others))
 
@@ -269,7 +267,7 @@ class _Erasure:
         if target.everything:  # the answers first: they are keys of the scope, too
             return self._pinned(None, dry_run=dry_run) + store.everything(target.scope, dry_run=dry_run)
         if target.session_id is not None:
-            counts = store.session(target.scope, target.session_id, dry_run=dry_run)
+            counts = store.session(target.scope, target.session_id, aliases=target.aliases, dry_run=dry_run)
         else:
             counts = store.candidates(target.scope, target.forms, dry_run=dry_run)
         return counts + self._pinned(*sorted(target.episodes), RULINGS, dry_run=dry_run)
@@ -290,7 +288,8 @@ class _Erasure:
         fresh = {*sessions, *map(form_name, target.marks)} - self.names
         self.names |= fresh
         facts, marks = tuple(sorted(self.target.facts)), tuple(sorted(self.target.marks))
-        self.stone = Tombstone(at=self.stone.at, facts=facts, marks=marks)
+        aliases = tuple(sorted(self.target.aliases))
+        self.stone = Tombstone(at=self.stone.at, facts=facts, aliases=aliases, marks=marks)
         self.stores.tombstones.put(self.act.scope, fresh, Tombstone(at=self.stone.at, is_done=True))
         self.stores.tombstones.put(self.act.scope, (self.act.key,), self.stone)
 

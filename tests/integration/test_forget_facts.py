@@ -20,9 +20,12 @@ from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED,
 from nous.app.container import Container, build
 from nous.app.services import erasable_stores, eraser
 from nous.bus.base import Conflict, Priority
+from nous.bus.erasure import session_name
+from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact, episode_id
 from nous.domain.errors import Unavailable
+from nous.domain.events import DecisionRecorded, Event, SessionEnded
 from nous.domain.fact import Row, Source
 from nous.domain.scope import CacheSubject
 from nous.knowledge.erase import Erased
@@ -46,6 +49,11 @@ def live(town: Town) -> None:
     town.publish(OTHER, "otherwords")
     town.decide(OTHER, "otherdecision: we use spaces")
     town.settle()
+
+
+def foreign(town: Town, kind: type[Event], **data: Any) -> None:
+    raw = orjson.dumps({"data": {"scope": {"project": HERE.project}, **data}})
+    town.client.xadd(BusKeys().stream(kind.type, Priority.LIVE), {"event": raw})
 
 
 def test_of_a_forgotten_fact_only_the_words_of_sessions_are_left(town: Town) -> None:
@@ -132,6 +140,9 @@ def test_forgetting_that_breaks_off_anywhere_says_nowhere_that_it_is_done_and_is
     town: Town,
 ) -> None:
     live(town)
+    foreign(town, DecisionRecorded, episode_id="own-id", description="planted under an id of its producer")
+    foreign(town, SessionEnded, session_id=SECRET, episode_id="own-id", transcript=told("plantedwords under an id"))
+    town.settle()
     town.publish(SECRET, "plantedwords that wait")
     saved = {key: town.client.dump(key) for key in town.client.scan_iter("*")}
     act = EraseSession(scope=HERE, name=SECRET)
@@ -154,6 +165,30 @@ def test_forgetting_that_breaks_off_anywhere_says_nowhere_that_it_is_done_and_is
         assert town.balances() == {0}
     print(f"broken off at {broken} places")
     assert broken > 100 // STRIDE
+
+
+def test_decisions_under_an_id_that_a_session_gave_its_episode_go_with_it_unless_they_are_anothers_too(
+    town: Town,
+) -> None:
+    ids = {SECRET: "first", "brief": "short", "one": "shared", "two": "shared", OTHER: "", "stranger": OTHER}
+    for name in {"second", *ids.values()} - {""}:
+        foreign(town, DecisionRecorded, episode_id=name, description=f"planted {name}")
+    town.publish(OTHER, "otherwords")
+    for session, own in ids.items():
+        text = "User: hi" if session == "brief" else told(f"words of {session}")
+        foreign(town, SessionEnded, session_id=session, episode_id=own or None, transcript=text)
+    town.settle()
+    foreign(town, SessionEnded, session_id=SECRET, episode_id="second", transcript=told("more words of it " * 9))
+    town.settle()
+
+    for session in (SECRET, "brief", "one", "stranger"):
+        eraser(town.container).erase(EraseSession(scope=HERE, name=session))
+
+    assert keys_with(town.client, "planted first", "planted second", "planted short") == {}
+    for kept in ("shared", OTHER):
+        assert f"nous:decisions:{HERE}:{episode_id(HERE, kept)}" in keys_with(town.client, f"planted {kept}")
+    assert town.container.tombstones.find(HERE, session_name(HERE, OTHER)) is None
+    assert town.balances() == {0}
 
 
 def test_the_command_asks_first_and_prints_a_receipt_without_content(town: Town, nous: Nous, tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ class RedisBusErasure(RedisPart):
         for stream, kind, priority in self._streams():
             for entry_id, raw in pages.entries(self._client, stream):
                 head = said(raw, kind, at=accepted_at(entry_id))
+                if head and head.alias and head.session_id and head.scope == wanted.scope:
+                    found.aliases.add((head.session_id, head.alias))
                 if head is None or (head.scope is None and not wanted.takes(head)):
                     found.unreadable += 1
                 elif wanted.is_of_another(head):
@@ -124,7 +126,7 @@ class RedisBusErasure(RedisPart):
         for letter_id, fields in pages.whole_entries(self._client, self._keys.letters):
             told = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
             kind, session = told.get("kind", ""), told.get("session_id")
-            is_of_session = session is not None and session == wanted.session_id
+            is_of_session = wanted.names(session, kind)
             is_of_session &= not is_of_none(session, kinds().get(kind, Event))
             is_about = (kind, told.get("lane", ""), told.get("entry", "")) in about
             if is_about or (is_of_session and told.get("event_id") not in of_others):

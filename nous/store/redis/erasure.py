@@ -66,17 +66,37 @@ class RedisErasure(RedisLogRewriter):
     def rows(self, scope: Scope) -> Sequence[Row]:
         return [entry.row for entry in self.tail(scope)[1]]
 
-    def external_id(self, scope: Scope, session_id: str) -> str | None:
-        """Return its producer's id of a session's episode, unless another session has that name."""
-        episodes = self._keys.episodes(scope)
-        raw = self._ask("HGET", episodes, str(episode_id(scope, session_id)))
-        external = decode(Episode, raw).external_id if raw else None
-        is_taken = external and self._ask("HEXISTS", episodes, str(episode_id(scope, external)))
-        return None if is_taken else external
+    def aliases(self, scope: Scope, session_id: str, claimed: Iterable[tuple[str, str]]) -> frozenset[str]:
+        """Return its producer's ids of a session's episode, without those that other sessions have, or go by.
 
-    def session(self, scope: Scope, session_id: str, *, dry_run: bool = False) -> Counter[str]:
-        """Remove everything stored for a session, except rows of the fact log."""
-        return self._remove(self._traces(scope, session_id), dry_run=dry_run)
+        *claimed* are further pairs of a session and such an id.
+        """
+        keys = self._keys
+        claims = set(claimed) | set(self._claims(scope))
+        own = {alias for session, alias in claims if session == session_id}
+        of_others = {alias for session, alias in claims if session != session_id}
+        return frozenset(
+            alias
+            for alias in own - of_others
+            if self._ask("HEXISTS", keys.episodes(scope), str(episode_id(scope, alias))) == 0
+            and self._ask("EXISTS", keys.session_state(scope, alias)) == 0
+        )
+
+    def _claims(self, scope: Scope) -> Iterator[tuple[str, str]]:
+        for key in (self._keys.episodes(scope), self._keys.episode_editions(scope)):
+            with translated():
+                for _, raw in self._client.hscan_iter(key, count=1000):
+                    episode = decode(Episode, raw)
+                    if episode.external_id:
+                        yield episode.session_id, episode.external_id
+
+    def session(
+        self, scope: Scope, session_id: str, *, aliases: Iterable[str] = (), dry_run: bool = False
+    ) -> Counter[str]:
+        """Remove everything stored for a session, except rows of the fact log; of its *aliases* only decisions."""
+        named = (self._keys.decisions(scope, episode_id(scope, alias)) for alias in aliases)
+        found = (*self._traces(scope, session_id), *(Trace("decisions", key) for key in named))
+        return self._remove(found, dry_run=dry_run)
 
     def candidates(self, scope: Scope, forms: Collection[str], *, dry_run: bool = False) -> Counter[str]:
         """Remove candidate facts with one of *forms* from every edition of every episode."""

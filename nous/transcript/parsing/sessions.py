@@ -91,7 +91,10 @@ def outcome(
 
 
 def rejection(text: str, of: ToolCall) -> str:
-    """Return the text of a rejection by the user, with the reason if *text* gives one, or as our text form states it."""
+    """Return the text of a rejection by the user, with the reason if *text* gives one.
+
+    Our own text form states both.
+    """
     if stated := _STATED.match(text):
         return f"{stated['what'].capitalize()}{text[stated.end() :]}"
     given = _REASON.search(text)
