@@ -27,7 +27,9 @@ REJECTED = (
     "The user doesn't want to take this action right now",
 )
 _REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>.+)", re.DOTALL)
-_STATED = re.compile(r"The user (?P<what>rejected|interrupted)(?= the plan\b| [^\s(:]+(?:[(:]|$))")
+_STATED = re.compile(
+    r"The user (?P<what>rejected|interrupted)(?= the plan\b| the turn$| a tool call\b| [^\s(:]+(?:[(:]|$))"
+)
 _ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
 _AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
 _APPROVED = ("User has approved", "User approved", "Plan approved")

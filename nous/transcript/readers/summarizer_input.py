@@ -37,7 +37,7 @@ _EVENTS = {
 }
 """Type of the event by the word that begins its block, and its field with the text."""
 
-_TURN = re.compile(r"\[turn (?P<turn>\d{3,})\] (?P<kind>[A-Z_]+)(?: \((?P<about>.*?)\))?:(?: (?P<text>.*))?$")
+_TURN = re.compile(r"\[turn (?P<turn>\d{3,9})\] (?P<kind>[A-Z_]+)(?: \((?P<about>.*?)\))?:(?: (?P<text>.*))?$")
 _OUTSIDE = re.compile(r"\*\*\[(?P<kind>[A-Z][A-Za-z ]+?)(?: - (?P<about>[^\]]*))?\]\*\* (?P<text>.*)$")
 
 
@@ -47,9 +47,16 @@ def _confidence(sample: Sample) -> float:
     return 0.95 if found and found["kind"] in _EVENTS else 0.0
 
 
+def _turn(header: re.Match[str], turn: int) -> int:
+    return int(header.groupdict().get("turn") or turn)
+
+
 @dataclass(slots=True)
 class _Input(LineReading):
-    """The block being read, and open requests by tool, since a result does not name its own."""
+    """The block being read, and open requests by tool, since a result does not name its own.
+
+    A block of a turn is complete once a blank line ends it, others after each line.
+    """
 
     kind: str = ""
     about: str = ""
@@ -57,6 +64,7 @@ class _Input(LineReading):
     offset: int = 0
     turn: int = 0
     text: BoundedText = field(default_factory=BoundedText)
+    is_complete: bool = True
     requests: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     session: QbitReading = field(default_factory=QbitReading)
 
@@ -65,16 +73,22 @@ class _Input(LineReading):
 
     def entries(self, line: Line) -> Iterator[Draft]:
         now = TextLine.of(line)
-        found = _TURN.match(now.text) or _OUTSIDE.match(now.text)
-        # A quoted block has the number of an earlier turn.
-        if found and found["kind"] in _EVENTS and int(found.groupdict().get("turn") or self.turn) >= self.turn:
+        found = self._header(now.text)
+        if found:
             yield from self.conclude()
-            self.turn = int(found.groupdict().get("turn") or self.turn)
+            self.turn = _turn(found, self.turn)
             self.kind, self.about = found["kind"], found["about"] or ""
             self.line, self.offset, self.text = now.number, now.offset, BoundedText()
             self.text.add(found["text"] or "")
         elif not self.text.add(now.text):
             self.notes.skip("lines of an endless turn")
+        self.is_complete = not now.text.strip() or not self.kind.isupper()
+
+    def _header(self, text: str) -> re.Match[str] | None:
+        """Return the header of a block; those that a block quotes have no blank line before, or another turn."""
+        found = _TURN.match(text) or _OUTSIDE.match(text) if self.is_complete else None
+        is_next = found and (not self.kind or self.turn <= _turn(found, self.turn) <= self.turn + 1)
+        return found if found and is_next and found["kind"] in _EVENTS else None
 
     def conclude(self) -> Iterable[Draft]:
         return self.session.entries(Record(self._event(), self.line, self.offset)) if self.kind else ()

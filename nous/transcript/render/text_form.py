@@ -134,7 +134,7 @@ def _event(entry: Entry) -> Mapping[str, Any]:
             return {"type": "tool_result", **of_call, "result": text, "success": False}
         case Kind.ERROR:
             return {"type": "error", "message": text, "error_type": "error"}
-        case Kind.DECISION if tool and text.startswith(("Rejected", "Interrupted")):
+        case Kind.DECISION if text.startswith(("Rejected", "Interrupted")):
             return {"type": "tool_denied", **of_call, "args": {}, "reason": f"The user {text[0].lower()}{text[1:]}"}
         case Kind.DECISION:
             return {"type": "ask_human_response", "request_id": request, "response": text, "skipped": False}
