@@ -182,6 +182,10 @@ class _Window:
         return self.budget.cap - sum(slot.kept_tokens for slot in self.shown)
 
     @property
+    def _most_recalled(self) -> int:
+        return self.budget.cap - sum(slot.kept_tokens for slot in self.slots if slot.segment.kind in ESSENTIAL)
+
+    @property
     def shown(self) -> list[_Slot]:
         """Kept slots in order. The recalled summary stands behind system prompt and memory."""
         kept = [slot for slot in self.slots if slot.text is not None]
@@ -235,8 +239,7 @@ class _Window:
         """Let the summary cover the older turns left out. If the summarizer fails, they wait."""
         turns, self.calls = self.waiting, 1
         try:
-            said = [Segment(slot.segment.content, slot.segment.role) for slot in turns]
-            self.summary = summarizer.summarize(said, self.summary)
+            self.summary = self._joined(turns, summarizer)
         except Exception as error:  # noqa: BLE001  whatever a caller's summarizer raises, the prompt is due
             self.failures = 1
             kind = error.kind if isinstance(error, SummarizerError) else FailureKind.OTHER
@@ -247,22 +250,30 @@ class _Window:
         self.sink(SummarizerInvoked(len(turns), self.budget.count(self.summary.to_prompt_text())))
         self.put_recall()
 
+    def _joined(self, turns: Sequence[_Slot], summarizer: Summarizer) -> AnchoredSummary:
+        said = [Segment(slot.segment.content, slot.segment.role) for slot in turns]
+        summary = summarizer.summarize(said, self.summary)
+        tokens = self.budget.count(summary.to_prompt_text())
+        if summary.is_empty or tokens > self._most_recalled:
+            raise BadInput(f"a summary of 1 to {self._most_recalled:,} tokens fits, and not one of {tokens:,}")
+        return summary
+
     def put_recall(self) -> None:
-        """Put the summary in. The lowest ranks make room; it is left out if that is not enough."""
+        """Put the summary in. The lowest ranks make room; it is left out if that cannot be enough."""
         if self.summary is None or self.summary.is_empty:
             return
         segment = ContextSegment(SegmentKind.ANCHORED_SUMMARY_RECALL, self.summary.to_prompt_text())
         self.recall = _Slot(segment, inf, self.budget.count(segment.content))
+        if self.recall.tokens > self._most_recalled:
+            self.recall.leave_out(f"takes {self.recall.tokens:,}, and {self._most_recalled:,} are left")
+            self.sink(BudgetExceeded(self.recall.tokens - self._most_recalled))
+            return
         movable = [slot for slot in self.shown if slot.segment.kind not in ESSENTIAL]
         for slot in sorted(movable, key=lambda slot: (self._is_recent(slot), slot.score)):
             if self.left >= self.recall.tokens:
                 break
             slot.leave_out("made room for the summary")
-        if self.left >= self.recall.tokens:
-            self.recall.keep(segment.content, self.recall.tokens, "is the summary of earlier turns")
-        else:
-            self.recall.leave_out(f"takes {self.recall.tokens:,}, and {self.left:,} are left")
-            self.sink(BudgetExceeded(self.recall.tokens - self.left))
+        self.recall.keep(segment.content, self.recall.tokens, "is the summary of earlier turns")
 
     def compiled(self, tier: ContextTier) -> CompiledContext:
         rows = [*self.slots, *([self.recall] if self.recall else [])]

@@ -71,12 +71,13 @@ class _Unit(NamedTuple):
         return len((self.text + self.gap).encode("utf-8", "surrogatepass"))
 
 
-_GAP = re.compile(r"((?<=[.!?])[ \t]+(?=\S)|[ \t]*\n(?:[ \t]*\n)*|(?<=[\u3002\uff01\uff1f])(?=\S))")
+_GAP = re.compile(r"((?<=[.!?])[ \t]+(?=\S)|(?<![ \t])[ \t]*\n(?:[ \t]*\n)*|(?<=[\u3002\uff01\uff1f])(?=\S))")
+_LONGEST = 400  # characters of a piece of a sentence that is larger than the room for all
 
 
 def _without_sentences(text: str, room: int, mode: CompressionMode) -> str:
     """Return *text* with the sentences that fit into *room* bytes beside those that always stay."""
-    units = list(_units(text))
+    units = [piece for unit in _units(text) for piece in _pieces(unit, room)]
     code = sum(unit.bytes for unit in units if unit.is_code)
     prose = [at for at, unit in enumerate(units) if not unit.is_code]
     chosen = {prose[at] for at in _chosen([units[at] for at in prose], room - code, mode)}
@@ -96,6 +97,16 @@ def _units(text: str) -> Iterator[_Unit]:
 def _sentences(prose: str) -> Iterator[_Unit]:
     pieces = [*_GAP.split(prose), ""]
     return (_Unit(*pair) for pair in zip(pieces[::2], pieces[1::2], strict=True))
+
+
+def _pieces(unit: _Unit, room: int) -> Iterator[_Unit]:
+    """Yield *unit*; in pieces, by words if there are any, if it exceeds *room* bytes."""
+    if unit.is_code or unit.bytes <= room:
+        yield unit
+        return
+    most = max(min(_LONGEST, room // 8), 1)
+    found = list(re.finditer(rf"(.{{1,{most}}}(?!\S)|.{{1,{most}}})(\s*)", unit.text, re.DOTALL))
+    yield from (_Unit(piece[1], piece[2] if piece is not found[-1] else unit.gap) for piece in found)
 
 
 def _joined(units: Sequence[_Unit], kept: Sequence[bool]) -> Iterator[str]:
@@ -168,17 +179,17 @@ def _smaller_json(text: str, room: int) -> str:
     """Shorten the lists and strings of JSON to about *room* tokens; "" for other text."""
     if text.lstrip()[:1] not in ("{", "["):
         return ""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
     indent, separators = (2, None) if "\n" in text.strip() else (None, (",", ":"))
 
     def cut(most: int) -> str:
         return json.dumps(_cut(value, most), ensure_ascii=False, indent=indent, separators=separators)
 
-    most = bisect_right(range(1, len(text)), room, key=lambda most: count_tokens(cut(most)))
-    return cut(max(most, 1))
+    try:
+        value = json.loads(text)
+        most = bisect_right(range(1, len(text)), room, key=lambda most: count_tokens(cut(most)))
+        return cut(max(most, 1))
+    except (ValueError, RecursionError):  # no JSON, or nested too deeply
+        return ""
 
 
 def _cut(value: Any, most: int) -> Any:

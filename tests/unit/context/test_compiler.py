@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,16 +58,18 @@ def prose(tokens: int, word: str = "mill") -> str:
 
 
 class Note:
-    """A summarizer that lists what it was given, or fails."""
+    """A summarizer that lists what it was given, fails, or gives one of *answers*."""
 
-    def __init__(self, error: Exception | None = None, *, words: int = 5) -> None:
+    def __init__(self, error: Exception | None = None, *, words: int = 5, answers: Sequence[Any] = ()) -> None:
         self.given: list[Sequence[Segment]] = []
-        self.error, self.words = error, words
+        self.error, self.words, self.answers = error, words, answers
 
     def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
         self.given.append(segments)
         if self.error:
             raise self.error
+        if self.answers:
+            return self.answers[0]
         before = existing_summary.iteration if existing_summary else 0
         return AnchoredSummary.of(
             {"current_state": f"{len(segments)} turns. {'word ' * self.words}"}, iteration=before + 1
@@ -230,6 +233,18 @@ def test_a_summarizer_that_fails_costs_its_tier_and_no_turn(error: Exception, ki
     assert compiled.dropped
 
 
+@pytest.mark.parametrize("answer", [AnchoredSummary.empty(), AnchoredSummary.of({"intent": prose(999)}), "done", None])
+def test_a_summary_that_cannot_be_used_costs_no_turn_either(answer: Any) -> None:
+    turns = [ContextSegment(OLDER, prose(300), age_index=age) for age in range(9)]
+    before = AnchoredSummary.of({"intent": "Ship it."}, iteration=3)
+
+    compiled = compile(turns, 600, summarizer=Note(answers=[answer]), existing_summary=before)
+
+    without = compile(turns, 600, existing_summary=before)
+    assert (compiled.segments, compiled.dropped) == (without.segments, without.dropped)
+    assert (compiled.anchored_summary, compiled.metrics.summarizer_failures) == (before, 1)
+
+
 def test_a_summary_that_grew_takes_the_room_of_what_ranks_last() -> None:
     turns = [ContextSegment(OLDER, prose(100, "oak"), age_index=age) for age in range(9)]
 
@@ -244,9 +259,11 @@ def test_a_summary_that_grew_takes_the_room_of_what_ranks_last() -> None:
 def test_a_summary_above_the_cap_is_left_out_and_said() -> None:
     events = list[ContextEvent]()
 
-    compiled = compile([], 50, existing_summary=AnchoredSummary.of({"intent": prose(80)}), sink=events.append)
+    turns = [ContextSegment(RECENT, "Go on.", age_index=0)]
 
-    assert compiled.segments == ()
+    compiled = compile(turns, 50, existing_summary=AnchoredSummary.of({"intent": prose(80)}), sink=events.append)
+
+    assert compiled.segments == tuple(turns)
     assert any(isinstance(event, BudgetExceeded) for event in events)
 
 

@@ -158,7 +158,18 @@ def test_json_of_one_long_text_is_cut_in_its_middle() -> None:
     assert len(shorter) < 1500
 
 
+@modes
+@pytest.mark.parametrize("one", ["alpha beta gamma ", "x=1;", "\N{GRINNING FACE}", '"a ', "\u6f22\u5b57"])
+def test_a_text_without_sentences_is_shortened_by_words_or_letters(one: str, mode: CompressionMode) -> None:
+    shorter = compress(one * 2000, mode)
+
+    assert shorter.text.startswith(one * 4)
+    assert 0.25 < shorter.compressed_tokens / shorter.original_tokens < 0.56
+
+
 @given(st.text(max_size=3000), st.sampled_from(MODES))
+@example("[" * 500 + '"' + "x" * 4000 + '"' + "]" * 500, CompressionMode.BALANCED)
+@example("col" + " " * 100_000 + "y", CompressionMode.BALANCED)
 @example('{"a":"' + "x" * 400 + '"}', CompressionMode.BALANCED)
 @example("[" * 5000, CompressionMode.AGGRESSIVE)
 @example("```" + "a. " * 400, CompressionMode.AGGRESSIVE)
