@@ -162,7 +162,7 @@ class ErasureTarget:
         return self._names(entry) and not self.takes(entry)
 
     def names(self, session_id: str | None, kind: str) -> bool:
-        """Return whether events of *kind* with that *session_id*, of any scope, are about the session."""
+        """Return whether an event of *kind* with that *session_id* is about the session."""
         is_aliased = kind == DecisionRecorded.type and session_id in self.aliases
         return session_id is not None and (session_id == self.session_id or is_aliased)
 

@@ -13,7 +13,7 @@ from nous.domain.episode import Outcome, Quote
 from nous.domain.errors import BadInput
 from nous.transcript import Transcript, parse_transcript, read_transcript, split_sessions
 from nous.transcript.io.byte_source import ByteSource
-from nous.transcript.load import opened
+from nous.transcript.load import accessing, opened
 from nous.transcript.model import Entry, Kind
 from nous.transcript.parsing.values import as_object, parsed
 
@@ -183,10 +183,12 @@ class Gold:
     def transcript(self, file: str) -> Transcript:
         """Read *file*, packed or not; `#n` behind it is the n-th session of a file of many."""
         name, _, number = file.partition("#")
-        path = next((path for end in ("", ".gz") if (path := self.folder / f"{name}{end}").exists()), None)
+        with accessing(self.folder / name):
+            path = next((path for end in ("", ".gz") if (path := self.folder / f"{name}{end}").exists()), None)
         if path and not number:
             return read_transcript(path)
-        parts = islice(split_sessions(path), int(number), None) if path and number.isdecimal() else iter(())
+        is_place = number.isdecimal() and len(number) < 10  # as much as `islice` takes
+        parts = islice(split_sessions(path), int(number), None) if path and is_place else iter(())
         if part := next(parts, None):
             return parse_transcript(part.content, source=file)
         raise BadInput(f"the gold names the session {file}, which is not in {self.folder}")

@@ -67,7 +67,7 @@ class RedisErasure(RedisLogRewriter):
         return [entry.row for entry in self.tail(scope)[1]]
 
     def aliases(self, scope: Scope, session_id: str, claimed: Iterable[tuple[str, str]]) -> frozenset[str]:
-        """Return its producer's ids of a session's episode, without those that other sessions have, or go by.
+        """Return ids that a session's producer gave its episode; not those of other sessions.
 
         *claimed* are further pairs of a session and such an id.
         """
@@ -93,7 +93,7 @@ class RedisErasure(RedisLogRewriter):
     def session(
         self, scope: Scope, session_id: str, *, aliases: Iterable[str] = (), dry_run: bool = False
     ) -> Counter[str]:
-        """Remove everything stored for a session, except rows of the fact log; of its *aliases* only decisions."""
+        """Remove what is stored for a session, but no rows of facts; of *aliases* only decisions."""
         named = (self._keys.decisions(scope, episode_id(scope, alias)) for alias in aliases)
         found = (*self._traces(scope, session_id), *(Trace("decisions", key) for key in named))
         return self._remove(found, dry_run=dry_run)

@@ -85,7 +85,7 @@ class _Input(LineReading):
         self.is_complete = not now.text.strip() or not self.kind.isupper()
 
     def _header(self, text: str) -> re.Match[str] | None:
-        """Return the header of a block; those that a block quotes have no blank line before, or another turn."""
+        """Return the header of a block. A quoted one has no blank line before, or another turn."""
         found = _TURN.match(text) or _OUTSIDE.match(text) if self.is_complete else None
         is_next = found and (not self.kind or self.turn <= _turn(found, self.turn) <= self.turn + 1)
         return found if found and is_next and found["kind"] in _EVENTS else None
