@@ -29,7 +29,7 @@ def knowledge_of(container: "Container", scope: Scope, *, vectors: bool = True) 
 
 def elsewhere(container: "Container", scope: Scope) -> str:
     others = [each for each in container.memory.episodes.scopes() if each != scope]
-    return f"; there is something in {some_of(others)}" if others else ""
+    return f"; other scopes are {some_of(others)}" if others else ""
 
 
 def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:

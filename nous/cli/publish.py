@@ -22,7 +22,7 @@ from nous.domain.errors import BadInput, NotAllowed, NousError
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.jobs.rq.queue import WorkerSeen, dispatched, workers_seen
-from nous.services.memory import known_facts
+from nous.services.memory import known_facts, some_of
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionMetadata
 from nous.services.session_lifecycle import ChainStep, all_at_rest, follow
@@ -31,6 +31,7 @@ from nous.text.sanitize import shortened
 from nous.transcript.detect import UnknownFormat
 
 _LONGEST = 32  # characters of an outcome in the table; `nous status SESSION` shows all of it
+_SHORT = 18  # characters of an id in the table: as a rule enough to name the session
 _POLL_INTERVAL = 0.2  # seconds between two polls: producers get no notification when a session is finished
 
 Submitted = tuple[str, Published]
@@ -86,7 +87,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     container, failures, priority = app.container, list[NousError](), Priority.BULK if bulk else Priority.LIVE
     submitted = list(_publish_all(producer_of(container), paths, failures, about=about, priority=priority, **how))
     workers = _workers(container) if submitted else None
-    if workers is not None and not any(dispatched(workers)):
+    if workers is not None and not any(dispatched(workers)) and any(each.receipt.fresh for _, each in submitted):
         note("no worker runs yet; `nous up` or `nous worker` will process them")
     steps = awaited(container, [each for _, each in submitted], timeout=timeout) if wait and workers is not None else {}
     rows = [_row(path, each, steps.get(each.event.id, ())) for path, each in submitted]
@@ -112,6 +113,7 @@ def _row(path: str, each: Published, steps: Sequence[ChainStep]) -> dict[str, An
     return {
         "path": path,
         "session": each.event.session_id,
+        "scope": str(each.event.scope),
         "event": str(each.event.id),
         "published": "now" if each.receipt.fresh else "before",
         "steps": [{"worker": s.worker, "where": s.location.where, "why": s.location.reason} for s in steps],
@@ -194,13 +196,15 @@ def _outcomes(container: Container, submitted: Sequence[Submitted], chains: Chai
             found = sources[episode.id]
             facts |= found
             outcome, count, name = episode.summary.outcome, len(found), f"{episode.summary.title} ({Path(path).name})"
-        rows.append({"outcome": _stopped_by(chains.get(event.id, ())) or outcome, "facts": count, "session": name})
-    yield table(rows, ("outcome", "facts", "session"))
+        outcome = _stopped_by(chains.get(event.id, ())) or outcome
+        rows.append({"outcome": outcome, "facts": count, "id": event.session_id[:_SHORT], "session": name})
+    yield table(rows, ("outcome", "facts", "id", "session"))
     kinds = Counter(each["outcome"].partition(":")[0] for each in rows).most_common()
     new = len({published.event.session_id for _, published in submitted if published.receipt.fresh})
     some_new = "" if new == len(rows) else f", {new:,} new"
     became = ", ".join(f"{count:,} {what}" for what, count in kinds)
-    yield f"{counted(len(rows), 'session')}{some_new}: {became}; {counted(len(facts), 'fact')}"
+    scopes = some_of(sorted({str(published.event.scope) for _, published in submitted}))
+    yield f"{counted(len(rows), 'session')}{some_new}: {became}; {counted(len(facts), 'fact')} in {scopes}"
 
 
 def _facts_of(container: Container, scopes: Iterable[Scope]) -> Mapping[UUID, set[UUID]]:

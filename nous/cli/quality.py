@@ -42,8 +42,6 @@ def quality(app: App, folder: Path, *, baseline: Path | None, update: bool, as_j
         save_baseline(path, known, by, measures)
     elif by not in known:
         note(f"nothing is compared: {path} has no figures of {by}; --update writes them")
-    else:
-        note(f"compared with {path}")
     regressed = [row for row in rows if row["verdict"] == REGRESSED]
     for row in regressed:
         now = "is not measured now" if row["value"] is None else f"is {row['value']:.3f}"

@@ -1,6 +1,7 @@
 """Print system status, one session's progress (`nous status`), or Prometheus metrics."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -22,6 +23,7 @@ from nous.hosts.spool import Spool
 from nous.jobs.rq.queue import dispatched, queues_of, workers_seen
 from nous.llm.base import Failure
 from nous.redis_server.client import write_trouble
+from nous.services.memory import find_episode
 from nous.store.base import NO_VECTORS
 from nous.text.language import tables
 
@@ -57,7 +59,7 @@ def status(app: App, session: str | None, *, scope: Scope | None, everything: bo
     skipped + dead + erased + parked + in flight. Only live workers are shown, as far as they are visible from here.
     """
     if session is not None:
-        steps = _steps_of(app.container, session, scope or app.scope)
+        session, steps = _steps_of(app.container, session, scope or app.scope)
         rows = [_step(each) for each in steps]
         shown = ({**row, "why": in_words(row["why"])} for row in rows)
         lines = (f"session {session}", table(shown, ("worker", "where", "next_try", "event", "why")))
@@ -72,7 +74,8 @@ def status(app: App, session: str | None, *, scope: Scope | None, everything: bo
     click.get_current_context().exit(FAILED if failed else 0)
 
 
-def _steps_of(container: Container, session: str, scope: Scope) -> Sequence["ChainStep"]:
+def _steps_of(container: Container, session: str, scope: Scope) -> tuple[str, Sequence["ChainStep"]]:
+    """Return the session of an id, or of a prefix once it has an episode, and its steps. Raises `NotFound`."""
     checked_name(session, "the id of a session")
     stats = container.delivery_stats
     events = [(kind, event_id) for kind in _ABOUT for event_id in stats.events_of(session, scope, kind)]
@@ -83,6 +86,9 @@ def _steps_of(container: Container, session: str, scope: Scope) -> Sequence["Cha
             raise NotFound(
                 f"session {session!r} has not been published yet; it is {state.status}: `nous sessions` shows it"
             )
+        with suppress(NotFound, BadInput):
+            if (whole := find_episode(container.memory, session, scope).session_id) != session:
+                return _steps_of(container, whole, scope)
         raise NotFound(f"no session {session!r} was published in the scope {scope}{elsewhere(container, scope)}")
     from nous.services.session_lifecycle import follow  # noqa: PLC0415 (only a session is followed)
 
@@ -90,7 +96,7 @@ def _steps_of(container: Container, session: str, scope: Scope) -> Sequence["Cha
     steps = [step for kind, event_id in events for step in trace(event_id, kind)]
     if not steps:
         raise NotFound(f"nothing is left of the events of session {session!r} in {scope}: they were erased or trimmed")
-    return steps
+    return session, steps
 
 
 def _step(step: "ChainStep") -> dict[str, Any]:

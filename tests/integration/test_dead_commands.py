@@ -256,7 +256,7 @@ def test_who_asks_for_a_fact_that_is_kept_apart_elsewhere_is_told_which_scopes_t
     other = CliRunner().invoke(main, ["facts", "drop", kept["id"]])
 
     assert other.exit_code != 0
-    assert f"there is something in {HERE}" in other.output
+    assert f"other scopes are {HERE}" in other.output
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ def test_a_session_is_found_by_a_prefix_of_its_id_and_by_its_episode_s(container
         found = json.loads(nous("show", name, "--scope", "home", "--json").stdout)
         assert (found["episode"]["session_id"], len(found["facts"])) == ("meeting", 1)
     missing = nous("show", "meeting")
-    assert "there is something in default/default/home" in missing.stderr
+    assert "other scopes are default/default/home" in missing.stderr
     assert missing.exit_code == BAD_INPUT
 
 

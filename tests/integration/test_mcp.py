@@ -244,7 +244,7 @@ def test_of_a_scope_without_notes_it_says_so_and_names_others(container: Contain
         ("why", {"id": fact, "scope": "nope"}),
     )
 
-    said = "nothing is known in default/default/nope; there is something in default/default/home"
+    said = "nothing is known in default/default/nope; other scopes are default/default/home"
     assert text_of(empty) == text_of(block) == said
     assert text_of(nothing) == "nothing was found"
     assert refusal(foreign).startswith(f"there is no fact '{fact}' in default/default/nope; ")

@@ -195,6 +195,7 @@ def test_an_episode_goes_by_the_beginning_of_its_id(town: Town, nous: Nous) -> N
 
     assert (short.output, short.exit_code) == (nous(*command, SECRET, *SCOPE).output, 0)
     assert f"session {SECRET}" in short.output
+    assert nous("status", "secr", *SCOPE).stdout == nous("status", SECRET, *SCOPE).stdout
     assert "is too short to name a session: give at least 4" in nous(*command, "sec", *SCOPE).stderr
     assert f"2 sessions have an id that begins with {OTHER!r}: " in several.stderr
     assert several.exit_code == BAD_INPUT
@@ -227,7 +228,7 @@ def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_there_a
         ("forget", "--fact", fact, "--yes"),
         ("facts", "merge", fact[:8], fact[:8]),
     ):
-        assert nous(*command).stderr.endswith(f"; there is something in {HERE}\n"), command
+        assert nous(*command).stderr.endswith(f"; other scopes are {HERE}\n"), command
 
 
 @pytest.mark.parametrize("command", [("facts",), ("search", "port"), ("status", "s1"), ("provenance", "abcdef")])
@@ -236,7 +237,7 @@ def test_whoever_finds_nothing_in_a_scope_is_told_in_which_there_is_something(
 ) -> None:
     nous("facts", "learn", "--scope", "office/cc", stdin=json.dumps(PORT))
 
-    assert "; there is something in default/office/cc\n" in nous(*command, "--scope", "typo").output
+    assert "; other scopes are default/office/cc\n" in nous(*command, "--scope", "typo").output
 
 
 def test_scopes_are_listed_with_how_much_there_is_in_each(nous: Nous, town: Town) -> None:
@@ -266,12 +267,13 @@ def test_what_became_of_sessions_is_a_row_each_that_fits_the_terminal(town: Town
     rows = said.splitlines()[-5:]
     cells = [re.split(" {2,}", row) for row in rows]
     assert code == 0
-    assert cells[0] == ["outcome", "facts", "session"]
-    assert [title for _, _, title in cells[1:3]] == ["About plantedtitle (first.txt)", "About the canteen (second.txt)"]
-    assert [facts for _, facts, _ in cells[1:3]] == ["2", "2"]
+    assert cells[0] == ["outcome", "facts", "id", "session"]
+    assert [title for *_, title in cells[1:3]] == ["About plantedtitle (first.txt)", "About the canteen (second.txt)"]
+    assert [facts for _, facts, *_ in cells[1:3]] == ["2", "2"]
     assert cells[3][:2] == ["skipped: too short", "-"]
     assert rows[4].startswith("3 sessions, 0 new: ")
-    assert rows[4].endswith("; 3 facts")
+    assert rows[4].endswith(f"; 3 facts in {HERE}")
+    assert nous("status", cells[1][2], *SCOPE).stdout.startswith(f"session {cells[1][2]}")
     assert max(map(len, rows)) <= 80
 
 
