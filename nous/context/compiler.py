@@ -255,7 +255,8 @@ class _Window:
         summary = summarizer.summarize(said, self.summary)
         tokens = self.budget.count(summary.to_prompt_text())
         if summary.is_empty or tokens > self._most_recalled:
-            raise BadInput(f"a summary of 1 to {self._most_recalled:,} tokens fits, and not one of {tokens:,}")
+            size = "is empty" if summary.is_empty else f"takes {tokens:,} tokens, and {self._most_recalled:,} are left"
+            raise BadInput(f"its summary {size}")
         return summary
 
     def put_recall(self) -> None:

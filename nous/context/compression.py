@@ -56,7 +56,9 @@ def compress(text: str, mode: CompressionMode | str = CompressionMode.BALANCED) 
     room = int(tokens * _RETAINED[mode])
     shorter = _smaller_json(text, room) or _without_sentences(text, 4 * room, mode)
     after = count_tokens(shorter)
-    return Compressed(shorter, tokens, after) if after < tokens else Compressed(text, tokens, tokens)
+    return (
+        Compressed(shorter, tokens, after) if shorter.strip() and after < tokens else Compressed(text, tokens, tokens)
+    )
 
 
 class _Unit(NamedTuple):

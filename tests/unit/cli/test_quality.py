@@ -218,7 +218,9 @@ def test_a_broken_line_is_named(file: str, line: str, problem: str, nous: Nous, 
     assert f"{gold / file}, {problem}" in result.stderr
 
 
-@pytest.mark.parametrize("file", ["sessions/none.txt", "sessions/billing.txt#0", "many.jsonl#2", "many.jsonl#x", f"many.jsonl#{9**30}"])
+@pytest.mark.parametrize(
+    "file", ["sessions/none.txt", "sessions/billing.txt#0", "many.jsonl#2", "many.jsonl#x", f"many.jsonl#{9**30}"]
+)
 def test_a_session_that_is_not_there_is_named(file: str, nous: Nous, gold: Path) -> None:
     write_rows(gold / "many.jsonl", [{"messages": [{"role": "user", "content": "hi"}]}] * 2)
     edited(gold / "gold" / "lessons.jsonl", setting("file", file))

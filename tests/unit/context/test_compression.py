@@ -169,6 +169,7 @@ def test_a_text_without_sentences_is_shortened_by_words_or_letters(one: str, mod
 
 @given(st.text(max_size=3000), st.sampled_from(MODES))
 @example("[" * 500 + '"' + "x" * 4000 + '"' + "]" * 500, CompressionMode.BALANCED)
+@example("I think " * 200, CompressionMode.BALANCED)
 @example("col" + " " * 100_000 + "y", CompressionMode.BALANCED)
 @example('{"a":"' + "x" * 400 + '"}', CompressionMode.BALANCED)
 @example("[" * 5000, CompressionMode.AGGRESSIVE)
@@ -178,5 +179,6 @@ def test_a_text_without_sentences_is_shortened_by_words_or_letters(one: str, mod
 def test_no_text_grows(text: str, mode: CompressionMode) -> None:
     shorter = compress(text, mode)
 
+    assert bool(text.strip()) == bool(shorter.text.strip())
     assert len(shorter.text) <= len(text)
     assert count_tokens(shorter.text) == shorter.compressed_tokens <= shorter.original_tokens == count_tokens(text)
