@@ -11,8 +11,7 @@ from itertools import takewhile
 from nous.domain.episode import CandidateFact, Category, Quote, Summary
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.redactor import tells_secret
-from nous.summary.heuristic.commands import Purpose, usual
-from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.record import Purpose, SessionRecord, usual
 from nous.summary.heuristic.report import answered, lead, passage_from
 from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, content_words, distinct, names, telling_words
 from nous.summary.heuristic.statements import fact_of, stated
