@@ -30,8 +30,7 @@ from nous.knowledge.decision import FactDecision, announcements, unembedded
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.open_pairs import OpenPair, open_pairs
-from nous.knowledge.precedence import superseding
-from nous.knowledge.settling import keeping_apart, merging, unsettling
+from nous.knowledge.precedence import keeping_apart, merging, superseding, unsettling
 from nous.pipeline.fact_learner import FactLearner
 from nous.summary.llm.response import is_date
 from nous.text.sanitize import one_line, shortened
