@@ -9,10 +9,9 @@ import orjson
 
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.http_model import PROVIDERS
+from nous.llm.http_model import PROVIDERS, Transport
 from nous.llm.provider import Clock, Endpoint, Provider
 from nous.llm.providers.openai import ChatCompletions
-from nous.llm.transport import Transport
 from nous.redaction.redactor import masked
 
 if TYPE_CHECKING:
