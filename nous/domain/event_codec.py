@@ -97,14 +97,11 @@ def _in_utc(event: Event) -> Event:
     """Return *event* with its times in UTC, which a time without a zone is taken for."""
     found = {name: getattr(event, name) for name in _names(type(event))}
     times = {name: value for name, value in found.items() if isinstance(value, datetime)}
+    zoned = {name: value if value.tzinfo else value.replace(tzinfo=UTC) for name, value in times.items()}
     try:
-        return replace(event, **{name: _zoned(value).astimezone(UTC) for name, value in times.items()})
+        return replace(event, **{name: value.astimezone(UTC) for name, value in zoned.items()})
     except OverflowError:
         raise BadInput(f"one of {', '.join(times)} is not in any of the years 1 to 9999 in UTC") from None
-
-
-def _zoned(time: datetime) -> datetime:
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 @cache
