@@ -101,7 +101,6 @@ class RemoteEmbedder:
         payload: dict[str, Any] = {"model": self._endpoint.model, "input": list(texts)}
         if self._dimensions is not None:
             payload["dimensions"] = self._dimensions
-
         headers = self._provider.headers(self._endpoint)
         try:
             return self._transport.call(partial(self._transport.post, _PATH, payload, headers=headers, asked=texts))
