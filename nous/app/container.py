@@ -169,7 +169,7 @@ class Container:
     def uploads(self) -> "RedisUploads":
         from nous.store.redis.transcripts import RedisUploads
 
-        return RedisUploads(self.client)
+        return RedisUploads(self.client, self.store_keys)
 
     @cached_property
     def llm_stores(self) -> "LlmStores":

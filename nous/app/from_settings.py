@@ -23,15 +23,8 @@ _SLACK = 3.0  # seconds beyond its deadline after which a model call is abandone
 
 
 def policy(settings: Settings) -> Policy:
-    dedup = settings.dedup
-    return Policy(
-        dedup=Dedup(dedup.policy),
-        threshold=dedup.threshold,
-        near=dedup.near,
-        equal=dedup.equal,
-        one_sided=dedup.one_sided,
-        cap=dedup.cap,
-    )
+    chosen = settings.dedup
+    return Policy(dedup=Dedup(chosen.policy), **chosen.model_dump(exclude={"policy", "ask_model"}))
 
 
 def redactor(chosen: RedactSettings, key: Callable[[], bytes | None]) -> Redactor:

@@ -155,15 +155,9 @@ def remote_embedder(settings: Settings) -> Embedder:
 
 def _endpoint(name: str, chosen: LlmSettings | EmbedSettings, **more: Any) -> Endpoint:
     provider, model = split(name)
-    return Endpoint(
-        provider=provider,
-        model=model,
-        deadline=chosen.deadline,
-        concurrency=chosen.concurrency,
-        base_url=chosen.base_url,
-        api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
-        **more,
-    )
+    key = chosen.api_key.get_secret_value() if chosen.api_key else None
+    same = chosen.model_dump(include={"deadline", "concurrency", "base_url"})
+    return Endpoint(provider=provider, model=model, api_key=key, **same, **more)
 
 
 def _prompt(name: str, path: Path | None, *, setting: str) -> PromptTemplate:

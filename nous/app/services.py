@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -21,7 +21,7 @@ from nous.jobs.rq.queue import RqErasure
 from nous.knowledge.decision import unembedded
 from nous.services.erasure import Eraser, Stores
 from nous.services.folder_watch import FolderWatcher, Progress, PublishFile, Told
-from nous.services.publisher import Producer, Published
+from nous.services.publisher import Producer
 from nous.services.redaction import StoredRedactor
 from nous.services.session_intake import SessionMetadata
 from nous.store.redis.erasure import RedisErasure
@@ -120,8 +120,4 @@ def _publishing(container: Container, *, upload: bool) -> PublishFile:
     producer = producer_of(container)
     named = container.settings.watch.scope
     about = SessionMetadata(scope=Scope.parse(named) if named else None, reason=IDLE)
-
-    def hand_over(path: Path, priority: Priority) -> Iterator[Published]:
-        return producer.publish(path, about, upload=upload, priority=priority, warn=_log.warning)
-
-    return hand_over
+    return lambda path, priority: producer.publish(path, about, upload=upload, priority=priority, warn=_log.warning)

@@ -8,7 +8,6 @@ from secrets import token_hex
 
 from nous.app.container import Container
 from nous.app.from_settings import deadline_of
-from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.streams import RedisTrimming
 from nous.domain.events import EpisodeOutdated, SessionTouched, kinds
 from nous.jobs.base import QueueKind
@@ -47,13 +46,10 @@ def worker_process(
     for name in [container.subscription(each).group for each in names]:
         loops += [dispatch_loop(container, name, open_quarantine=open_quarantine), pool(container, name)]
         loops += [*resummarizers(container, name), *session_loops(container, name)]
-    return WorkerProcess([*loops, stream_trimmer(container)], finish=container.leases.stop)
-
-
-def stream_trimmer(container: Container) -> StreamTrimmer:
-    settings = container.settings
-    trimming = RedisTrimming(container.client, BusKeys(settings.prefix), subscriptions=container.subscriptions)
-    return StreamTrimmer(trimming, kinds=kinds().values(), keep=settings.retention.events, interval=_TIDY)
+    trimming = RedisTrimming(container.client, container.bus_keys, subscriptions=container.subscriptions)
+    keep = container.settings.retention.events
+    loops.append(StreamTrimmer(trimming, kinds=kinds().values(), keep=keep, interval=_TIDY))
+    return WorkerProcess(loops, finish=container.leases.stop)
 
 
 def resummarizers(container: Container, name: str) -> Iterator[Resummarizer]:

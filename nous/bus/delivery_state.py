@@ -7,7 +7,6 @@ import random
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -148,7 +147,7 @@ class AttemptFailure:
     """One failed attempt. The bus that stores it sets *at*."""
 
     fate: AttemptOutcome
-    attempt: int
+    attempt: int = 0
     text: str = ""
     place: str = ""
     at: datetime | None = None
@@ -167,13 +166,7 @@ def history_of(lines: str) -> tuple[AttemptFailure, ...]:
 def _read(line: str) -> AttemptFailure | None:
     milliseconds, _, record = line.partition(" ")
     try:
-        known: dict[str, Any] = orjson.loads(record)
-        return AttemptFailure(
-            fate=AttemptOutcome(known["fate"]),
-            attempt=int(known.get("attempt", 0)),
-            text=str(known.get("text", "")),
-            place=str(known.get("place", "")),
-            at=datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError):
+        at = datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)
+        return replace(record_codec.decode(AttemptFailure, record.encode()), at=at)
+    except (Misconfigured, ValueError, OverflowError, OSError):
         return None

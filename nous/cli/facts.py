@@ -3,14 +3,13 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
-from functools import cache
 from itertools import islice
 from typing import Any, BinaryIO, TypeVar, cast
 from uuid import uuid4, uuid5
 
 import click
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from nous.app.container import Container
 from nous.bus.base import Conflict
@@ -24,14 +23,14 @@ from nous.domain.episode import NAMESPACE, CandidateFact, Outcome, Summary, Trus
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.events import EpisodeSummarized, FactsUnembedded
 from nous.domain.fact import LinkKind, Row, Source, Superseded
+from nous.domain.record_codec import adapter
 from nous.domain.scope import Scope, checked_name
 from nous.knowledge.candidate_filter import checked, mark_of
 from nous.knowledge.decision import FactDecision, announcements, unembedded
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.open_pairs import OpenPair, open_pairs
-from nous.knowledge.precedence import superseding
-from nous.knowledge.settling import keeping_apart, merging, unsettling
+from nous.knowledge.precedence import keeping_apart, merging, superseding, unsettling
 from nous.pipeline.fact_learner import FactLearner
 from nous.summary.llm.response import is_date
 from nous.text.sanitize import one_line, shortened
@@ -112,7 +111,7 @@ def candidate(said: dict[str, Any]) -> CandidateFact:
         if name not in fields and (meant := get_close_matches(name, fields, n=1, cutoff=0.75)):
             raise BadInput(f"{name}: is no field of a fact; {meant[0]} is")
     try:
-        found = _adapter().validate_python(said)
+        found: CandidateFact = adapter(CandidateFact).validate_python(said)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise BadInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -120,12 +119,6 @@ def candidate(said: dict[str, Any]) -> CandidateFact:
         date = shortened(found.event_date, 40)
         raise BadInput(f"event_date: {date!r} is no day, month or year in ISO 8601: 2026-03-01, 2026-03 or 2026")
     return checked(found)
-
-
-@cache
-def _adapter() -> TypeAdapter[CandidateFact]:
-    """Return the validator of candidates, which is slow to build."""
-    return TypeAdapter(CandidateFact)
 
 
 def _wanted(

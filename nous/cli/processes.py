@@ -24,7 +24,7 @@ from nous.cli.install import installer_of
 from nous.cli.output import counted, note, print_json, say, with_progress
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
 from nous.domain.scope import Scope
-from nous.hosts.loops import notes_refresher, session_sweepers, spool_drain
+from nous.hosts.loops import NOTES_INTERVAL, NotesRefresher, session_sweepers, spool_drain
 from nous.jobs.rq.pool_worker import run_quarantine
 from nous.redis_server.client import address, embedded_directory, masked
 from nous.redis_server.data_dir import held
@@ -94,7 +94,8 @@ def up(app: App) -> None:
         click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(container.workers))}; Ctrl-C stops")
         folders = container.settings.watch.folders
         sweeping = [watcher(container, folders, told=SweepLog())] if folders else []
-        hooks = [spool_drain(container), notes_refresher(container), *session_sweepers(container, installer_of(app))]
+        notes = NotesRefresher(container, interval=NOTES_INTERVAL)
+        hooks = [spool_drain(container), notes, *session_sweepers(container, installer_of(app))]
         _run(container, sorted(container.workers), app, also=[*sweeping, *hooks])
     if embedded_directory(app.settings):
         click.echo("stopped; the server keeps running until `nous down`")

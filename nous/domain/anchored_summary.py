@@ -21,8 +21,6 @@ LABELS: Mapping[str, str] = {
 }
 """The sections of every summary, by id, in their order."""
 
-VERSION = 1
-
 
 @dataclass(frozen=True, slots=True)
 class AnchoredSummarySection:
@@ -42,10 +40,10 @@ class AnchoredSummary:
     the text.
     """
 
-    SCHEMA_VERSION: ClassVar[int] = VERSION
+    SCHEMA_VERSION: ClassVar[int] = 1
 
     sections: tuple[AnchoredSummarySection, ...] = ()
-    schema_version: int = VERSION
+    schema_version: int = SCHEMA_VERSION
     token_estimate: int = 0
     iteration: int = 0
 
@@ -95,9 +93,10 @@ class AnchoredSummary:
             counts = int(value["token_estimate"]), int(value["iteration"])
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise BadInput("an anchored summary has to be JSON in the form that `to_json` writes") from None
-        if version != VERSION:
-            raise BadInput(f"an anchored summary of schema version {version}; this release reads version {VERSION}")
-        return cls(tuple(sections), VERSION, *counts)
+        known = cls.SCHEMA_VERSION
+        if version != known:
+            raise BadInput(f"an anchored summary of schema version {version}; this release reads version {known}")
+        return cls(tuple(sections), known, *counts)
 
 
 def _section(value: Mapping[str, Any]) -> AnchoredSummarySection:

@@ -16,11 +16,12 @@ from typing import Any, cast, get_type_hints
 from uuid import UUID, uuid5
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput
 from nous.domain.events import Event, kinds
+from nous.domain.record_codec import adapter
 from nous.domain.scope import NO_SESSION, Scope, checked_name
 
 _ENVELOPE = {field.name for field in fields(Event)}
@@ -87,7 +88,7 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
     _refuse_crowd(cast("dict[str, Any]", data))
     candidate = _filled(message, kind.completed(cast("dict[str, Any]", data)), kind, accepted_at or datetime.now(UTC))
     try:
-        return _in_utc(_adapter(kind).validate_python(candidate))
+        return _in_utc(adapter(kind).validate_python(candidate))
     except ValidationError as error:
         raise BadInput(f"{kind.type}: {_in_words(error)}") from None
 
@@ -96,14 +97,11 @@ def _in_utc(event: Event) -> Event:
     """Return *event* with its times in UTC, which a time without a zone is taken for."""
     found = {name: getattr(event, name) for name in _names(type(event))}
     times = {name: value for name, value in found.items() if isinstance(value, datetime)}
+    zoned = {name: value if value.tzinfo else value.replace(tzinfo=UTC) for name, value in times.items()}
     try:
-        return replace(event, **{name: _zoned(value).astimezone(UTC) for name, value in times.items()})
+        return replace(event, **{name: value.astimezone(UTC) for name, value in zoned.items()})
     except OverflowError:
         raise BadInput(f"one of {', '.join(times)} is not in any of the years 1 to 9999 in UTC") from None
-
-
-def _zoned(time: datetime) -> datetime:
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 @cache
@@ -219,8 +217,3 @@ def _in_words(error: ValidationError) -> str:
     """Describe what is wrong and where, without the content, which must not be logged."""
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     return "; ".join(f"data.{'.'.join(str(part)[:80] for part in p['loc'])}: {p['msg']}" for p in problems[:5])
-
-
-@cache
-def _adapter(kind: type[Event]) -> TypeAdapter[Event]:
-    return TypeAdapter(kind)

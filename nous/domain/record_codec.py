@@ -4,7 +4,7 @@ Fields that a newer release added are ignored. Fields that it dropped need a def
 """
 
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -25,7 +25,7 @@ def encode(record: object) -> bytes:
 def decode(kind: type[T], raw: bytes) -> T:
     """Decode a dataclass. Raises `Misconfigured`, which names fields and quotes no content."""
     try:
-        return _adapter(kind).validate_json(raw)
+        return adapter(kind).validate_json(raw)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False, include_context=False)
         fields = ", ".join(".".join(map(str, problem["loc"])) or "all of it" for problem in problems[:5])
@@ -33,5 +33,6 @@ def decode(kind: type[T], raw: bytes) -> T:
 
 
 @cache
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
+def adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    """Return the validator of a dataclass, which is slow to build."""
     return TypeAdapter(kind)

@@ -8,6 +8,7 @@ shown by their subject.
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from nous.excerpt.file_names import Naming
@@ -200,31 +201,25 @@ def items_of(
     return Items(builder.items), tuple(builder.left_out)
 
 
+@dataclass(slots=True)
 class _ItemBuilder:
     """Collects items; entries that are left out do not split a run of calls."""
 
-    def __init__(
-        self,
-        actions: Mapping[str, Action],
-        naming: Naming,
-        outcomes: Mapping[str, CallOutcome],
-        failures: Collection[str],
-    ) -> None:
-        self.items: list[Item] = []
-        self.left_out: list[ManifestEntry] = []
-        self._actions = actions
-        self._naming = naming
-        self._outcomes = outcomes
-        self._failed = failures
-        self._run: list[Placed] = []
-        self._failures: set[str] = set()
-        self._plans: set[str] = set()
+    actions: Mapping[str, Action]
+    naming: Naming
+    outcomes: Mapping[str, CallOutcome]
+    failed: Collection[str]
+    items: list[Item] = field(default_factory=list[Item])
+    left_out: list[ManifestEntry] = field(default_factory=list[ManifestEntry])
+    run: list[Placed] = field(default_factory=list[Placed])
+    failures: set[str] = field(default_factory=set[str])
+    plans: set[str] = field(default_factory=set[str])
 
     def take(self, at: int, entry: Entry) -> None:
         kind = entry.kind
         if kind is Kind.TOOL_CALL:
-            self._run.append((at, self._actions[entry.id]))
-        elif entry.id in self._failed:
+            self.run.append((at, self.actions[entry.id]))
+        elif entry.id in self.failed:
             self._fail(at, entry)
         elif kind is Kind.TOOL_RESULT:
             self._leave_out(entry, "tool output")
@@ -237,7 +232,7 @@ class _ItemBuilder:
 
     def end_run(self) -> None:
         """Add the calls since the last item as one line, and each plan among them as an item."""
-        run, self._run = self._run, []
+        run, self.run = self.run, []
         plans = self._plans_among(run)
         planned = {plan.entries[0] for plan in plans}
         calls = [(at, action) for at, action in run if action.call.id not in planned]
@@ -251,11 +246,11 @@ class _ItemBuilder:
         return [
             Item(Role.PLAN, as_said(plan), (action.call.id,), at, turn=action.call.turn)
             for at, action in run
-            if action.name in BOOKKEEPING and (plan := plan_of(action.call, self._plans))
+            if action.name in BOOKKEEPING and (plan := plan_of(action.call, self.plans))
         ]
 
     def _add_calls(self, at: int, actions: Sequence[Action]) -> None:
-        line, calls, side_effects = line_of_calls(actions, self._naming, self._outcomes)
+        line, calls, side_effects = line_of_calls(actions, self.naming, self.outcomes)
         if line:
             entries = tuple([action.call.id for action in actions])
             turn = actions[0].call.turn
@@ -266,8 +261,8 @@ class _ItemBuilder:
 
     def _fail(self, at: int, entry: Entry) -> None:
         text = failure(entry.text)
-        if text and text not in self._failures:
-            self._failures.add(text)
+        if text and text not in self.failures:
+            self.failures.add(text)
             escaped = as_said(text)
             size = max(len(escaped), len(entry.text.strip()))
             self._show(Item(Role.ERROR, escaped, (entry.id,), at, size=size, turn=entry.turn))
@@ -275,7 +270,7 @@ class _ItemBuilder:
             self._leave_out(entry, "said before" if text else "says nothing")
 
     def _say(self, role: Role, text: str, at: int, entry: Entry) -> None:
-        if role is Role.SUB_AGENT and not self.items and not self._run:
+        if role is Role.SUB_AGENT and not self.items and not self.run:
             role = Role.TASK
         escaped = as_said(text)
         size = max(len(escaped), len(text))

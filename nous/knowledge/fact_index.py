@@ -111,10 +111,6 @@ class FactIndex:
             passed.add(fact_id)
             fact_id = known.superseded.by if known.superseded else None
 
-    def leads_to(self, start: UUID | None, fact_id: UUID) -> bool:
-        """Return whether *start* is the fact or was superseded by it, directly or through others."""
-        return any(known.fact.id == fact_id for known in self.successors(start))
-
     def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
         """Return the earlier values of the fact and of those merged into it, latest first."""
         found = [

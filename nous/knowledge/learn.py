@@ -36,8 +36,7 @@ from nous.knowledge.judge import (
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.precedence import TrustedFact, corrected, settled
-from nous.knowledge.settling import merged
+from nous.knowledge.precedence import TrustedFact, corrected, merged, settled
 from nous.knowledge.statement import Namesakes, Neighbour, Statement
 from nous.knowledge.vector_scan import checked
 from nous.knowledge.verdict import Dedup, FactRulings, Policy, UncertainFact

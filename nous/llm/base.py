@@ -153,3 +153,7 @@ class AnswerUnusable(Fatal):
     def __init__(self, message: str, *, tokens: Tokens) -> None:
         super().__init__(message)
         self.tokens = tokens
+
+
+FAILURES = (ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable)
+"""Errors of a call in which the model gave no answer that can be used, behind a circuit breaker."""

@@ -9,10 +9,9 @@ import orjson
 
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.http_model import PROVIDERS
+from nous.llm.http_model import PROVIDERS, Transport
 from nous.llm.provider import Clock, Endpoint, Provider
 from nous.llm.providers.openai import ChatCompletions
-from nous.llm.transport import Transport
 from nous.redaction.redactor import masked
 
 if TYPE_CHECKING:
@@ -102,7 +101,6 @@ class RemoteEmbedder:
         payload: dict[str, Any] = {"model": self._endpoint.model, "input": list(texts)}
         if self._dimensions is not None:
             payload["dimensions"] = self._dimensions
-
         headers = self._provider.headers(self._endpoint)
         try:
             return self._transport.call(partial(self._transport.post, _PATH, payload, headers=headers, asked=texts))

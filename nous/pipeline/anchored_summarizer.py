@@ -13,17 +13,7 @@ from nous.domain.scope import CacheSubject
 from nous.domain.session_state import not_ahead
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.excerpt import Windows
-from nous.llm.base import (
-    AnswerUnusable,
-    Failure,
-    Model,
-    ModelMisconfigured,
-    ModelPaused,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    Question,
-)
+from nous.llm.base import FAILURES, Failure, Model, Question
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import ask
 from nous.summary.anchored import FailureKind, SummarizerError, response
@@ -37,7 +27,6 @@ from nous.summary.llm.vetting import QuoteVetting, Sorting, Vetting
 from nous.transcript.model import Transcript
 
 _NAME = "anchored_summary"
-_FAILED = (ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable)
 
 log = structlog.get_logger(__name__)
 
@@ -104,7 +93,7 @@ class AnchoredSummarizer:
             question = self._question(window.excerpt.segments, summary, matter)
             try:
                 said = ask(model, question, _read, counters=counters)
-            except _FAILED as error:
+            except FAILURES as error:
                 kind = Failure.TRANSPORT if error.failure is Failure.QUOTA else error.failure
                 raise SummarizerError(FailureKind(kind), str(error)) from error
             vetting = Vetting(SourceIndex(SummaryInput(windows=(tuple(window.excerpt.segments),))))

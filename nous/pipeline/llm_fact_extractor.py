@@ -14,7 +14,7 @@ from nous.domain.summary_input import BETWEEN, Segment, SummaryInput
 from nous.llm.base import AnswerUnusable, Model, ModelRefused, Question
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import Improvable, ask
-from nous.summary.heuristic.facts import facts_of
+from nous.summary.heuristic.statements import facts_of
 from nous.summary.llm.evidence import missing_quotes
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.prompt import PromptTemplate, fenced

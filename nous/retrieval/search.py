@@ -10,9 +10,8 @@ from uuid import UUID
 from nous.domain.episode import Episode
 from nous.domain.fact import Fact, Learned, Row
 from nous.knowledge.fact_index import FactIndex
-from nous.retrieval.fusion import LEAST_COSINE, RankedItem, Ranking, by_cosine, fused
 from nous.retrieval.query import Filters, Hit, HitKind, Query, episode_hit, hit_of, touched
-from nous.retrieval.word_index import WordIndex, ranking
+from nous.retrieval.word_index import LEAST_COSINE, RankedItem, Ranking, WordIndex, by_cosine, fused, ranking
 
 if TYPE_CHECKING:
     from nous.retrieval.query import Vector

@@ -4,9 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from nous.domain.errors import NousError
-from nous.retrieval.fusion import LEAST_COSINE, RankedItem, Ranking, by_cosine, fused
 from nous.retrieval.query import Embed, Query, touched
-from nous.retrieval.word_index import WordIndex, ranking
+from nous.retrieval.word_index import LEAST_COSINE, RankedItem, Ranking, WordIndex, by_cosine, fused, ranking
 from nous.transcript.render.turns import Chunk, TurnText, chunk
 
 Piece = tuple[int, int]

@@ -1,8 +1,9 @@
-"""In-memory full-text index: BM25 over stemmed words and over the parts of code names."""
+"""Fuse rankings by weighted sum; full-text index in memory: BM25 over words and code names."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
 from math import log
@@ -12,8 +13,59 @@ import regex
 from tantivy import Document, Filter, Index, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
 from nous.knowledge.normalize import plain
-from nous.retrieval.fusion import LEAST_SHARE, RankedItem
 from nous.text.language import words
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Ranking(StrEnum):
+    WORDS = "words"
+    MEANING = "meaning"
+    FILE = "file"
+
+
+WEIGHTS: Mapping[Ranking, float] = {Ranking.WORDS: 0.6, Ranking.MEANING: 0.4, Ranking.FILE: 0.4}
+"""Weight of the best item of each ranking; tuned on half the questions of tests/benchmarks/search.py."""
+
+LEAST_COSINE = 0.30
+"""Minimum cosine of a hit by meaning, measured there for all-MiniLM-L6-v2: other questions stay below."""
+
+LEAST_SHARE = 0.30  # minimum fraction of the query's weight that a hit by words has
+
+
+@dataclass(frozen=True, slots=True)
+class RankedItem:
+    """Score of an item in one ranking, 0 to 1, with evidence; `is_near` alone makes it a hit."""
+
+    score: float
+    detail: str
+    is_near: bool = True
+
+
+Rankings = Mapping[Ranking, Mapping[Key, RankedItem]]
+
+
+def fused(rankings: Rankings[Key]) -> list[tuple[Key, float, tuple[str, ...]]]:
+    """Return the items near in any of *rankings*, best first, by weighted sum of scores.
+
+    Each comes with its score, and the name and evidence of each ranking that found it. Scores are fractions of the best
+    in a ranking. That keeps what reciprocal rank fusion loses: by how much the first is better than the second.
+    """
+    scores: dict[Key, float] = {}
+    reasons: dict[Key, list[str]] = {}
+    for name, ranking in rankings.items():
+        for key, found in ranking.items():
+            scores[key] = scores.get(key, 0.0) + WEIGHTS[name] * found.score
+            reasons.setdefault(key, []).append(f"{name}: {found.detail}")
+    near = {key for ranking in rankings.values() for key, found in ranking.items() if found.is_near}
+    joined = [(key, score, tuple(reasons[key])) for key, score in scores.items() if key in near]
+    return sorted(joined, key=lambda each: -each[1])
+
+
+def by_cosine(near: Sequence[tuple[Key, float]]) -> dict[Key, RankedItem]:
+    best = max((cosine for _, cosine in near), default=1.0)
+    return {key: RankedItem(cosine / best, f"{cosine:.2f}") for key, cosine in near}
+
 
 _INNER = r"[^\s\x00-\x1f\ud800-\udfff\"`*,;()<>{}|\[\]]"
 # A run between spaces, quotes and brackets, without punctuation around it: `src/ingest.rs`, `commit[:7]`.
@@ -57,8 +109,6 @@ def _humps(word: str) -> list[str]:
     found: list[str] = _HUMP.findall(word)
     return found if len(found) > 1 else []
 
-
-Key = TypeVar("Key")
 
 MOST_TERMS = 256  # maximum terms of a query; further ones are ignored
 

@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -213,10 +214,6 @@ class NotesFolder:
 
     def _write(self, name: str, content: bytes) -> None:
         part = self.folder / f"{name}.part-{os.getpid()}"
-        with open(part, "wb", opener=_private) as file:
+        with open(part, "wb", opener=partial(os.open, mode=0o600)) as file:
             file.write(content)
         part.replace(self.folder / name)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -6,16 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import orjson
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PositiveInt,
-    SecretStr,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PositiveInt, SecretStr, model_validator
 
 from nous.domain.errors import BadInput
 from nous.domain.scope import Scope
@@ -106,7 +97,7 @@ Patterns = Annotated[tuple[Annotated[str, AfterValidator(_compilable)], ...], Be
 
 
 class SettingsGroup(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = {"frozen": True, "extra": "forbid", "validate_default": True}
 
 
 class WorkerSettings(SettingsGroup):

@@ -18,11 +18,9 @@ class StoreKeys:
     def _of(self, what: str, scope: Scope) -> str:
         return f"{self.prefix}:{what}:{_scoped(scope)}"
 
-    def _beginning(self, what: str, scope: Scope) -> str:
-        return f"{self._of(what, scope)}:"
+    def transcripts_of(self, scope: Scope) -> str:
+        return f"{self._of('transcript', scope)}:"
 
-    vectors_of = partialmethod(_beginning, "vectors")
-    transcripts_of = partialmethod(_beginning, "transcript")
     episodes = partialmethod(_of, "episodes")
     episode_versions = partialmethod(_of, "episode-versions")
     episode_editions = partialmethod(_of, "episode-editions")

@@ -13,7 +13,7 @@ import stat
 import zlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -99,6 +99,7 @@ _SYSTEM = (Path("/proc"), Path("/sys"))
 """Pseudo-files there reveal processes and their environment."""
 
 
+@dataclass(frozen=True, eq=False)
 class StoredTranscripts:
     """`Transcripts` from the event itself, files of this host, and uploads.
 
@@ -106,24 +107,16 @@ class StoredTranscripts:
     system's own. Files larger than *largest* bytes are refused. *redact* is applied to every transcript.
     """
 
-    def __init__(
-        self,
-        uploads: Uploads,
-        keys: StoreKeys,
-        *,
-        readable: Sequence[Path] | None = None,
-        largest: int = LARGEST,
-        redact: Callable[[Transcript], Transcript] = lambda transcript: transcript,
-    ) -> None:
-        self._uploads = uploads
-        self._keys = keys
-        self._readable = readable
-        self._largest = largest
-        self._redact = redact
+    uploads: Uploads
+    keys: StoreKeys
+    _: KW_ONLY
+    readable: Sequence[Path] | None = None
+    largest: int = LARGEST
+    redact: Callable[[Transcript], Transcript] = lambda transcript: transcript
 
     def read(self, event: SessionEvent) -> Transcript:
         try:
-            return self._redact(self._read(event))
+            return self.redact(self._read(event))
         except UnknownFormat:
             # Its message quotes the content, which must not reach logs, dead letters and dashboards.
             raise Unreadable(
@@ -144,10 +137,10 @@ class StoredTranscripts:
                 raise BadInput("the event has no transcript: neither inline, nor a dataref of file:// or redis:")
 
     def _uploaded(self, event: SessionEvent, dataref: str) -> Transcript:
-        key = key_of(dataref, within=self._keys.transcripts_of(event.scope))
+        key = key_of(dataref, within=self.keys.transcripts_of(event.scope))
         if key is None:
             raise BadInput(f"{dataref} is no transcript that was uploaded for {event.scope}")
-        packed = self._uploads.fetch(key)
+        packed = self.uploads.fetch(key)
         if packed is None:
             raise BadInput(f"{dataref} is gone: it was released, or evicted")
         content = unpacked(packed)
@@ -160,8 +153,8 @@ class StoredTranscripts:
             about = path.stat()
             if not stat.S_ISREG(about.st_mode):
                 raise BadInput(f"{named} is not a regular file")
-            if about.st_size > self._largest:
-                raise BadInput(f"{named} has {about.st_size:,} bytes; no transcript has more than {self._largest:,}")
+            if about.st_size > self.largest:
+                raise BadInput(f"{named} has {about.st_size:,} bytes; no transcript has more than {self.largest:,}")
             transcript = replace(read_transcript(path, format=event.format), source=str(named))
             return _compared(transcript, event)
 
@@ -173,7 +166,7 @@ class StoredTranscripts:
         path = Path(os.path.realpath(named))  # unlike Path.resolve, it accepts a symlink loop
         if any(path.is_relative_to(folder) for folder in _SYSTEM):
             raise BadInput(f"{named} is not a regular file: it is the system's own")
-        if self._readable is not None and not any(path.is_relative_to(each.resolve()) for each in self._readable):
+        if self.readable is not None and not any(path.is_relative_to(each.resolve()) for each in self.readable):
             raise BadInput(
                 f"{named} is in no folder of which this worker reads: publish it with its content uploaded, or name "
                 "its folder in worker.readable"

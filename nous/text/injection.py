@@ -5,7 +5,6 @@ in another language says is not judged: `is_english` tells whether it could be.
 """
 
 import re
-import tomllib
 import unicodedata
 from base64 import b64decode
 from binascii import Error
@@ -13,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib import resources
 
-from nous.text.language import words
+from nous.text.language import tables, words
 
 
 class Aim(StrEnum):
@@ -80,10 +78,9 @@ def _says(name: str, text: str, *, kind: str = "strong") -> bool:
 
 @cache
 def _patterns() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
-    read = tomllib.loads((resources.files("nous.text") / "injection.toml").read_text("utf-8"))
     return {
         aim: {kind: re.compile("|".join(each) or r"(?!)", re.IGNORECASE) for kind, each in kinds.items()}
-        for aim, kinds in read.items()
+        for aim, kinds in tables("nous.text", "injection").items()
     }
 
 

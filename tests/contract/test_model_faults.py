@@ -14,7 +14,7 @@ from builders.model_server import ModelServer
 from builders.questions import KEY, NOW, PROMPT, question, remote
 
 from nous.domain.errors import Misconfigured, NousError
-from nous.llm import transport
+from nous.llm import http_model
 from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.http_model import PROVIDERS, HttpModel, split
 from nous.llm.provider import Endpoint
@@ -144,7 +144,7 @@ def test_a_usage_that_is_none_is_estimated(provider: str, usage: Any) -> None:
 def test_an_environment_that_no_call_can_be_made_in_says_what_to_set(
     name: str, value: str, build: Build, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    transport.trusted_certificates.cache_clear()
+    http_model.trusted_certificates.cache_clear()
     monkeypatch.setenv(name, value)
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_bytes
-from typing import NamedTuple, cast
+from typing import NamedTuple
 from uuid import UUID
 
 import orjson
@@ -112,19 +112,14 @@ class RedisFolderState(StorePart):
         return self._keys.watched(place.scope, digest_of(place))
 
 
-class RedisUploads:
-    """`Uploads` on one Redis primary. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
+class RedisUploads(StorePart):
+    """`Uploads` on one Redis primary."""
 
     def put(self, key: str, packed: bytes) -> None:
-        with translated():
-            self._client.set(key, packed)
+        self._ask("SET", key, packed)
 
     def fetch(self, key: str) -> bytes | None:
-        with translated():
-            return cast("bytes | None", self._client.get(key))
+        return self._ask("GET", key)
 
 
 class RedisRedactions(StorePart):

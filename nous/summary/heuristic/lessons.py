@@ -5,12 +5,10 @@ from itertools import groupby
 
 from nous.domain.episode import Category, Lesson
 from nous.redaction.redactor import tells_secret
-from nous.summary.heuristic.commands import CommandRun, Purpose
-from nous.summary.heuristic.facts import BY_AGENT
-from nous.summary.heuristic.record import RecordedTurn, SessionRecord
+from nous.summary.heuristic.record import CommandRun, Purpose, RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, distinct, is_go_ahead, names, telling_words
-from nous.summary.heuristic.statements import REJECTED, rejected_call, standing_alone, stated
+from nous.summary.heuristic.statements import BY_AGENT, REJECTED, rejected_call, standing_alone, stated
 from nous.text.language import patterns, words
 from nous.text.sentences import sentences, shortened
 from nous.transcript.model import Kind

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from nous.domain.episode import Outcome, Summary
-from nous.summary.heuristic.commands import Purpose, has_passed
-from nous.summary.heuristic.record import RecordedTurn, SessionRecord
+from nous.summary.heuristic.record import Purpose, RecordedTurn, SessionRecord, has_passed
 from nous.summary.heuristic.sentences import Sentence, content_words
 from nous.text.injection import aims
 from nous.text.language import patterns, words

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from nous.domain.episode import CandidateFact, Summary
-from nous.summary.heuristic.facts import candidate_facts
 from nous.summary.heuristic.lessons import lessons
 from nous.summary.heuristic.narrative import summary_of, title_of, topics_of
 from nous.summary.heuristic.outcome import judge, open_threads
 from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.statements import candidate_facts
 from nous.transcript.model import Transcript
 
 

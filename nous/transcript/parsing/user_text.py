@@ -1,11 +1,10 @@
 """Classify user-message text as the user's words or not; strip injected blocks."""
 
 import re
-import tomllib
 from collections.abc import Iterator
-from importlib import resources
 from typing import NamedTuple
 
+from nous.text.language import tables
 from nous.transcript.model import Kind
 
 _NOT_THE_USERS = (
@@ -21,7 +20,7 @@ INJECTED = "injected context"
 
 INTERRUPTED = "[Request interrupted by user"
 _CONTINUED = "This session is being continued from a previous conversation"
-_INJECTED = tomllib.loads((resources.files("nous.transcript.parsing") / "injected.toml").read_text("utf-8"))
+_INJECTED = tables("nous.transcript.parsing", "injected")
 _OPENING = re.compile(
     rf"<(?P<name>{'|'.join(_INJECTED['tags'])}|(?P<own>{_INJECTED['own']}))(?P<mark>\s[^<>\n]{{0,200}})?>",
     re.IGNORECASE,

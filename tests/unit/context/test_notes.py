@@ -18,8 +18,7 @@ from nous.domain.fact import LinkKind
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import Earlier, KnownFact
 from nous.knowledge.open_pairs import open_pairs
-from nous.knowledge.precedence import superseding
-from nous.knowledge.settling import keeping_apart
+from nous.knowledge.precedence import keeping_apart, superseding
 
 
 def knowing(*candidates: CandidateFact | str) -> list[KnownFact]:

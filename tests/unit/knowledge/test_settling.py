@@ -16,8 +16,7 @@ from nous.knowledge.candidate_filter import wordings
 from nous.knowledge.erase import without_fact, without_session
 from nous.knowledge.learn import embed_late
 from nous.knowledge.open_pairs import open_pairs
-from nous.knowledge.precedence import superseding
-from nous.knowledge.settling import keeping_apart, merging, unsettling
+from nous.knowledge.precedence import keeping_apart, merging, superseding, unsettling
 from nous.knowledge.verdict import Policy
 
 SHEET, PORT, TEA = "Billing runs on 9017, says the sheet", "The service listens on port 9017", "Tim drinks tea"

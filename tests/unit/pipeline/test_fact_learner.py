@@ -16,7 +16,7 @@ from nous.domain.fact import Embedded, LinkKind
 from nous.domain.scope import CacheSubject, Scope
 from nous.knowledge.decision import FactDecision
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.settling import keeping_apart, unsettling
+from nous.knowledge.precedence import keeping_apart, unsettling
 from nous.knowledge.verdict import Adjudication, Relation, Rulings, UncertainFact
 from nous.pipeline.fact_learner import FactLearner
 

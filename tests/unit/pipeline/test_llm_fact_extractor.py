@@ -17,7 +17,7 @@ from nous.domain.scope import CacheSubject, Scope
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.llm.base import Failure, ModelMisconfigured, ModelTimeout, Question, TokenBudgetExceeded
 from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, LlmFactExtractor
-from nous.summary.heuristic.facts import facts_of
+from nous.summary.heuristic.statements import facts_of
 from nous.summary.llm.prompt import built_in
 
 SCOPE, SUBJECT = Scope(project="billing"), UUID(int=7)

@@ -9,8 +9,7 @@ from builders.settling import Log
 from nous.domain.episode import CandidateFact, Episode, Quote
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import FactIndex
-from nous.knowledge.precedence import superseding
-from nous.knowledge.settling import keeping_apart, merging, unsettling
+from nous.knowledge.precedence import keeping_apart, merging, superseding, unsettling
 from nous.retrieval.provenance import Provenance, provenance_of
 
 PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"

@@ -130,8 +130,8 @@ def test_a_server_that_does_not_answer_may_answer_later(tmp_path: Path) -> None:
     questions: list[Callable[[], object]] = [
         lambda: RedisFactLog(client, KEYS).read(HERE),
         lambda: RedisEpisodes(client, KEYS).recent(HERE),
-        lambda: RedisUploads(client).fetch("k"),
-        lambda: RedisUploads(client).put("k", b""),
+        lambda: RedisUploads(client, KEYS).fetch("k"),
+        lambda: RedisUploads(client, KEYS).put("k", b""),
     ]
 
     for question in questions:

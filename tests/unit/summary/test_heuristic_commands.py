@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 from builders.sessions import Piece, asks, calls, runs
 
-from nous.summary.heuristic.commands import CommandRun, usual
-from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.record import CommandRun, SessionRecord, usual
 from nous.transcript.model import Header, Transcript
 
 Told = Callable[..., Transcript]

@@ -6,8 +6,8 @@ import pytest
 from builders.sessions import Piece, asks, edits, rejects, runs, says
 
 from nous.domain.episode import CandidateFact, Category, Quote, Trust
-from nous.summary.heuristic.facts import candidate_facts
 from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.statements import candidate_facts
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
