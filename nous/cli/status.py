@@ -75,7 +75,7 @@ def status(app: App, session: str | None, *, scope: Scope | None, everything: bo
 
 
 def _steps_of(container: Container, session: str, scope: Scope) -> tuple[str, Sequence["ChainStep"]]:
-    """Return the session of an id, or of a prefix once it has an episode, and its steps. Raises `NotFound`."""
+    """Return a session, found by id or, with an episode, by a prefix; and its steps."""
     checked_name(session, "the id of a session")
     stats = container.delivery_stats
     events = [(kind, event_id) for kind in _ABOUT for event_id in stats.events_of(session, scope, kind)]
