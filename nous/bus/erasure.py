@@ -19,7 +19,7 @@ from nous.domain.effects import AppendFacts, Effects, RecordResummaryAttempt, Sa
 from nous.domain.episode import NAMESPACE, episode_id
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, is_of_none
-from nous.domain.events import DecisionRecorded, Event, SessionEnded, kinds
+from nous.domain.events import DecisionRecorded, Event, SessionEnded, kinds, own_id
 from nous.domain.fact import occurrences
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of
@@ -36,7 +36,8 @@ _FORM = "form:"
 class Tombstone:
     """Record of an erasure: when it began, and whether it is complete.
 
-    Until it is, *facts* and *aliases* are still being searched for. *marks* are hashes of the texts that were erased.
+    Until it is, *facts* are still being searched for. *marks* are hashes of the texts that were erased, and *aliases*
+    ids that its producer gave the session's episode.
     """
 
     at: datetime
@@ -173,7 +174,8 @@ class ErasureTarget:
 class EntryHead(NamedTuple):
     """Identity of an entry; its scope is None if unreadable, its session if it has none.
 
-    `alias` is the producer's id of the episode, if the end of a session states one.
+    `alias` is the producer's id of the episode, if the end of a session states one. A decision may have such an id in
+    the place of its session's (`is_aliased`).
     """
 
     event_id: UUID
@@ -181,6 +183,7 @@ class EntryHead(NamedTuple):
     scope: Scope | None
     session_id: str | None
     alias: str
+    is_aliased: bool
     facts: frozenset[UUID]
 
 
@@ -200,16 +203,24 @@ class ErasableEntry:
 class ErasureMatches:
     """Entries, of *sessions*, and ids of dead letters to erase.
 
-    *others* are events of sessions with the same name in other scopes. *aliases* are pairs of a session in the scope
-    and an id that its end gave its episode. *unreadable* counts entries that stay, since their owner is unknown.
+    *others* are events of sessions with the same name in other scopes. *named* are sessions of the scope, and *aliases*
+    pairs of such a session and an id that its end gave its episode. *unreadable* counts entries that stay, since their
+    owner is unknown.
     """
 
     entries: list[ErasableEntry] = field(default_factory=list[ErasableEntry])
     letters: list[str] = field(default_factory=list[str])
     sessions: set[str] = field(default_factory=set[str])
     others: set[UUID] = field(default_factory=set[UUID])
+    named: set[str] = field(default_factory=set[str])
     aliases: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     unreadable: int = 0
+
+    def note(self, head: EntryHead) -> None:
+        """Note the session of an entry in the scope, and the id of its episode."""
+        if head.session_id and not head.is_aliased:
+            self.named.add(head.session_id)
+            self.aliases |= {(head.session_id, head.alias)} if head.alias else set()
 
     @property
     def events(self) -> frozenset[UUID]:
@@ -227,15 +238,16 @@ def said(raw: bytes, kind: str, *, at: datetime | None = None) -> EntryHead | No
     envelope = cast("dict[str, Any]", message)
     inner = envelope.get("data")
     data = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
-    alias = str(data["episode_id"]) if data.get("episode_id") is not None else ""
-    session = data.get("session_id") or (alias if kind == DecisionRecorded.type else "") or envelope.get("subject")
+    own = own_id(data) or ""
+    session = data.get("session_id") or (own if kind == DecisionRecorded.type else "") or envelope.get("subject")
     has_session = isinstance(session, str) and not is_of_none(session, kinds().get(kind, Event))
     return EntryHead(
         event_id=_event_id(envelope, raw, kind, at),
         kind=kind,
         scope=_scope(data.get("scope")) if isinstance(inner, dict) else None,
         session_id=session if has_session else None,
-        alias=alias if kind == SessionEnded.type else "",
+        alias=own if kind == SessionEnded.type else "",
+        is_aliased=kind == DecisionRecorded.type and not data.get("session_id") and bool(own),
         facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
     )
 

@@ -20,6 +20,12 @@ from nous.domain.scope import Scope
 JsonObject = Mapping[str, Any]
 
 
+def own_id(data: JsonObject) -> str | None:
+    """Return the id that a producer gave an episode: a text, or a number as text."""
+    given = data.get("episode_id")
+    return str(given) if isinstance(given, str | int | float) and given != "" else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Event:
     """Base class of all events.
@@ -109,8 +115,8 @@ class SessionEnded(SessionEvent):
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
         """Expand decisions that are plain text; an invalid one does not invalidate the session."""
-        if data.get("episode_id") is not None:
-            data = {**data, "episode_id": str(data["episode_id"])}
+        if own := own_id(data):
+            data = {**data, "episode_id": own}
         if "decisions" not in data:
             return data
         given = data["decisions"] or []
@@ -161,8 +167,8 @@ class DecisionRecorded(Event):
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
         """Take a producer's own id of the episode for the session, if that is not named."""
-        own = data.get("episode_id")
-        return data if data.get("session_id") or own is None else {**data, "session_id": str(own)}
+        own = own_id(data)
+        return data if data.get("session_id") or own is None else {**data, "session_id": own}
 
     @property
     def decision(self) -> Decision:

@@ -161,7 +161,7 @@ class Eraser:
 
     def _run(self, act: ErasureRequest, *, dry_run: bool) -> ErasureReceipt:
         known, stays = self.stores.tombstones.find(act.scope, act.key), act.stays
-        stone = Tombstone(at=known.at if known else self.clock())
+        stone = Tombstone(at=known.at, aliases=known.aliases) if known else Tombstone(at=self.clock())
         run = _Erasure(act, self.stores, stone=stone, target=ErasureTarget(scope=act.scope))
         removed = run.preview(known)
         if not dry_run:
@@ -206,8 +206,7 @@ class _Erasure:
         self.target, self.revived = act.target(rows, erased), erased.revived
         if known:  # matches of one that broke off, without texts re-admitted meanwhile
             marks = stores.tombstones.forms(act.scope).marks & frozenset(known.marks)
-            facts, aliases = frozenset(known.facts), frozenset(known.aliases)
-            self.target = self.target.and_(replace(self.target, facts=facts, marks=marks, aliases=aliases))
+            self.target = self.target.and_(replace(self.target, facts=frozenset(known.facts), marks=marks))
         found = self._found()
         counts = Counter({"stream entries": len(found.entries), "dead letters": len(found.letters)})
         counts["jobs"] = stores.jobs.erase(
@@ -244,7 +243,7 @@ class _Erasure:
 
     def close(self) -> None:
         """Mark the tombstone as done, except if it was lifted meanwhile."""
-        done = Tombstone(at=self.stone.at, is_done=True, marks=self.stone.marks)
+        done = replace(self.stone, is_done=True, facts=())
         self.stores.tombstones.replace(self.act.scope, self.act.key, self.stone, done)
 
     def _found(self) -> ErasureMatches:
@@ -252,11 +251,17 @@ class _Erasure:
         stores, target = self.stores, self.target
         found = stores.bus.find(target)
         if target.session_id is not None:
-            aliases = stores.store.aliases(target.scope, target.session_id, found.aliases)
+            claims = [(target.session_id, each) for each in self.stone.aliases]
+            claims += [each for each in found.aliases if each[0] == target.session_id or not self._is_erased(each[0])]
+            aliases = stores.store.aliases(target.scope, target.session_id, claims) - found.named
             self.target = replace(target, aliases=target.aliases | aliases)
             found = found if self.target == target else stores.bus.find(self.target)
         self.unreadable = found.unreadable
         return found
+
+    def _is_erased(self, session: str) -> bool:
+        scope = self.target.scope
+        return self.stores.tombstones.find(scope, session_name(scope, session)) is not None
 
     def _jobs(self, events: Collection[UUID], others: Collection[UUID]) -> Counter[str]:
         return Counter(jobs=self.stores.jobs.erase(events, session_id=self.target.session_id, but=others))
@@ -285,11 +290,11 @@ class _Erasure:
     def _cover(self, target: ErasureTarget, sessions: Iterable[str] = ()) -> None:
         """Add *target*, and write tombstones of it and of *sessions*, before anything is removed."""
         self.target = self.target.and_(target)
-        fresh = {*sessions, *map(form_name, target.marks)} - self.names
+        aliases = (session_name(self.target.scope, alias) for alias in self.target.aliases)
+        fresh = {*sessions, *aliases, *map(form_name, target.marks)} - self.names
         self.names |= fresh
         facts, marks = tuple(sorted(self.target.facts)), tuple(sorted(self.target.marks))
-        aliases = tuple(sorted(self.target.aliases))
-        self.stone = Tombstone(at=self.stone.at, facts=facts, aliases=aliases, marks=marks)
+        self.stone = Tombstone(at=self.stone.at, facts=facts, marks=marks, aliases=tuple(sorted(self.target.aliases)))
         self.stores.tombstones.put(self.act.scope, fresh, Tombstone(at=self.stone.at, is_done=True))
         self.stores.tombstones.put(self.act.scope, (self.act.key,), self.stone)
 

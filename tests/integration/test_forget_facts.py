@@ -171,8 +171,10 @@ def test_decisions_under_an_id_that_a_session_gave_its_episode_go_with_it_unless
     town: Town,
 ) -> None:
     ids = {SECRET: "first", "brief": "short", "one": "shared", "two": "shared", OTHER: "", "stranger": OTHER}
-    for name in {"second", *ids.values()} - {""}:
+    ids |= {"run": "running", "torn": 7}
+    for name in {"second", *ids.values()} - {"", "running"}:
         foreign(town, DecisionRecorded, episode_id=name, description=f"planted {name}")
+    foreign(town, DecisionRecorded, session_id="running", description="planted running")
     town.publish(OTHER, "otherwords")
     for session, own in ids.items():
         text = "User: hi" if session == "brief" else told(f"words of {session}")
@@ -181,11 +183,17 @@ def test_decisions_under_an_id_that_a_session_gave_its_episode_go_with_it_unless
     foreign(town, SessionEnded, session_id=SECRET, episode_id="second", transcript=told("more words of it " * 9))
     town.settle()
 
-    for session in (SECRET, "brief", "one", "stranger"):
-        eraser(town.container).erase(EraseSession(scope=HERE, name=session))
+    deep = b'{"data":{"session_id":"deep","scope":{"project":"town"},"episode_id":' + b"[" * 1010 + b"]" * 1010 + b"}}"
+    town.client.xadd(BusKeys().stream(SessionEnded.type, Priority.LIVE), {"event": deep})
 
-    assert keys_with(town.client, "planted first", "planted second", "planted short") == {}
-    for kept in ("shared", OTHER):
+    for session in (SECRET, "brief", "one", "stranger", "run", "torn"):
+        eraser(town.container).erase(EraseSession(scope=HERE, name=session))
+    foreign(town, DecisionRecorded, episode_id="first", description="planted first")
+    town.settle()
+    eraser(town.container).erase(EraseSession(scope=HERE, name=SECRET))
+
+    assert keys_with(town.client, "planted first", "planted second", "planted short", "planted 7") == {}
+    for kept in ("shared", "running", OTHER):
         assert f"nous:decisions:{HERE}:{episode_id(HERE, kept)}" in keys_with(town.client, f"planted {kept}")
     assert town.container.tombstones.find(HERE, session_name(HERE, OTHER)) is None
     assert town.balances() == {0}

@@ -50,8 +50,8 @@ class RedisBusErasure(RedisPart):
         for stream, kind, priority in self._streams():
             for entry_id, raw in pages.entries(self._client, stream):
                 head = said(raw, kind, at=accepted_at(entry_id))
-                if head and head.alias and head.session_id and head.scope == wanted.scope:
-                    found.aliases.add((head.session_id, head.alias))
+                if head and head.scope == wanted.scope:
+                    found.note(head)
                 if head is None or (head.scope is None and not wanted.takes(head)):
                     found.unreadable += 1
                 elif wanted.is_of_another(head):

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
+import orjson
+
 from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Decision, Episode, episode_id
 from nous.domain.fact import Row, occurrences
@@ -72,23 +74,23 @@ class RedisErasure(RedisLogRewriter):
         *claimed* are further pairs of a session and such an id.
         """
         keys = self._keys
-        claims = set(claimed) | set(self._claims(scope))
+        claims = {*claimed, *self._claims(scope)}
         own = {alias for session, alias in claims if session == session_id}
         of_others = {alias for session, alias in claims if session != session_id}
-        return frozenset(
-            alias
+        is_session = {
+            alias: self._ask("HEXISTS", keys.episodes(scope), str(episode_id(scope, alias)))
+            or self._ask("EXISTS", keys.session_state(scope, alias))
             for alias in own - of_others
-            if self._ask("HEXISTS", keys.episodes(scope), str(episode_id(scope, alias))) == 0
-            and self._ask("EXISTS", keys.session_state(scope, alias)) == 0
-        )
+        }
+        return frozenset(alias for alias, is_taken in is_session.items() if not is_taken)
 
     def _claims(self, scope: Scope) -> Iterator[tuple[str, str]]:
         for key in (self._keys.episodes(scope), self._keys.episode_editions(scope)):
             with translated():
                 for _, raw in self._client.hscan_iter(key, count=1000):
-                    episode = decode(Episode, raw)
-                    if episode.external_id:
-                        yield episode.session_id, episode.external_id
+                    record = orjson.loads(raw)  # no more is needed of an episode, whichever release wrote it
+                    if external := record.get("external_id"):
+                        yield record["session_id"], external
 
     def session(
         self, scope: Scope, session_id: str, *, aliases: Iterable[str] = (), dry_run: bool = False
