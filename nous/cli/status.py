@@ -23,7 +23,7 @@ from nous.hosts.spool import Spool
 from nous.jobs.rq.queue import dispatched, queues_of, workers_seen
 from nous.llm.base import Failure
 from nous.redis_server.client import write_trouble
-from nous.services.memory import find_episode
+from nous.services.memory import SHORTEST, find_episode
 from nous.store.base import NO_VECTORS
 from nous.text.language import tables
 
@@ -55,8 +55,9 @@ _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
 def status(app: App, session: str | None, *, scope: Scope | None, everything: bool, as_json: bool) -> None:
     """Say whether all is well, and what is wrong; or trace one SESSION.
 
-    --all also shows counters, streams, queues and workers. The counters reconcile at every moment: received = done +
-    skipped + dead + erased + parked + in flight. Only live workers are shown, as far as they are visible from here.
+    A prefix of its id is enough once it has an episode. --all also shows counters, streams, queues and workers. The
+    counters reconcile at every moment: received = done + skipped + dead + erased + parked + in flight. Only live
+    workers are shown, as far as they are visible from here.
     """
     if session is not None:
         session, steps = _steps_of(app.container, session, scope or app.scope)
@@ -86,8 +87,9 @@ def _steps_of(container: Container, session: str, scope: Scope) -> tuple[str, Se
             raise NotFound(
                 f"session {session!r} has not been published yet; it is {state.status}: `nous sessions` shows it"
             )
-        with suppress(NotFound, BadInput):
-            if (whole := find_episode(container.memory, session, scope).session_id) != session:
+        with suppress(NotFound):
+            is_prefix = len(session) >= SHORTEST
+            if is_prefix and (whole := find_episode(container.memory, session, scope).session_id) != session:
                 return _steps_of(container, whole, scope)
         raise NotFound(f"no session {session!r} was published in the scope {scope}{elsewhere(container, scope)}")
     from nous.services.session_lifecycle import follow  # noqa: PLC0415 (only a session is followed)

@@ -61,20 +61,25 @@ def compress(text: str, mode: CompressionMode | str = CompressionMode.BALANCED) 
     )
 
 
+_LEFT_OUT = " ... "  # mark between pieces of a sentence that were not neighbors
+
+
 class _Unit(NamedTuple):
-    """A sentence, or a whole code block, and the white space behind it."""
+    """A sentence, a piece of one, or a whole code block, and the white space behind it."""
 
     text: str
     gap: str
     is_code: bool = False
+    is_piece: bool = False
 
     @property
     def bytes(self) -> int:
-        return len((self.text + self.gap).encode("utf-8", "surrogatepass"))
+        mark = len(_LEFT_OUT) if self.is_piece else 0
+        return len((self.text + self.gap).encode("utf-8", "surrogatepass")) + mark
 
 
 _GAP = re.compile(r"((?<=[.!?])[ \t]+(?=\S)|(?<![ \t])[ \t]*\n(?:[ \t]*\n)*|(?<=[\u3002\uff01\uff1f])(?=\S))")
-_LONGEST = 400  # characters of a piece of a sentence that is larger than the room for all
+_LONGEST = 200  # characters of a piece of a sentence that is larger than the room for all
 
 
 def _without_sentences(text: str, room: int, mode: CompressionMode) -> str:
@@ -106,20 +111,25 @@ def _pieces(unit: _Unit, room: int) -> Iterator[_Unit]:
     if unit.is_code or unit.bytes <= room:
         yield unit
         return
-    most = max(min(_LONGEST, room // 8), 1)
+    most = max(min(_LONGEST, room // 5), 1)
     found = list(re.finditer(rf"(.{{1,{most}}}(?!\S)|.{{1,{most}}})(\s*)", unit.text, re.DOTALL))
-    yield from (_Unit(piece[1], piece[2] if piece is not found[-1] else unit.gap) for piece in found)
+    yield from (_Unit(piece[1], piece[2], is_piece=True) for piece in found[:-1])
+    yield _Unit(found[-1][1], unit.gap, is_piece=True)
 
 
 def _joined(units: Sequence[_Unit], kept: Sequence[bool]) -> Iterator[str]:
-    """Yield the kept units; of the gaps around dropped ones, that with most line breaks stays."""
+    """Yield the kept units; of the gaps around dropped ones, the one of most weight stays."""
     gap: str | None = None  # nothing was kept yet
     for unit, is_kept in zip(units, kept, strict=True):
         if is_kept:
             yield (gap or "") + (unit.text if unit.is_code else _without_fillers(unit.text))
             gap = unit.gap
         elif gap is not None:
-            gap = max(gap, unit.gap, key=lambda each: (each.count("\n"), len(each)))
+            gap = max(gap, _LEFT_OUT if unit.is_piece else unit.gap, key=_weight)
+
+
+def _weight(gap: str) -> tuple[int, int, int]:
+    return gap.count("\n"), len(gap.strip()), len(gap)
 
 
 _TABLES = tables("nous.context", "compression")
@@ -184,7 +194,7 @@ def _smaller_json(text: str, room: int) -> str:
     indent, separators = (2, None) if "\n" in text.strip() else (None, (",", ":"))
 
     def cut(most: int) -> str:
-        return json.dumps(_cut(value, most), ensure_ascii=False, indent=indent, separators=separators)
+        return json.dumps(_cut(value, most), ensure_ascii=text.isascii(), indent=indent, separators=separators)
 
     try:
         value = json.loads(text)

@@ -17,7 +17,7 @@ from nous.store.fact_cache import Memory
 SEARCHED_EPISODES = 1000  # episodes of a scope that are searched: those that ended last
 _MOST_NOTES = 50
 _MOST_NAMED = 5
-_SHORTEST = 4  # characters that an id prefix needs to name a fact or a session
+SHORTEST = 4  # characters that an id prefix needs to name a fact or a session
 _ALL = 10**9
 
 
@@ -104,8 +104,8 @@ def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
 
 def check_prefix(what: str, name: str, ids: Sequence[str]) -> None:
     """Raise `BadInput` if *name* is too short to be a prefix, or several *ids* begin with it."""
-    if len(name.replace("-", "") if what == "fact" else name) < _SHORTEST:
-        raise BadInput(f"{name!r} is too short to name a {what}: give at least {_SHORTEST} characters of its id")
+    if len(name.replace("-", "") if what == "fact" else name) < SHORTEST:
+        raise BadInput(f"{name!r} is too short to name a {what}: give at least {SHORTEST} characters of its id")
     if len(ids) > 1:
         raise BadInput(f"{len(ids)} {what}s have an id that begins with {name!r}: {some_of(ids)}")
 

@@ -15,8 +15,10 @@ from nous.text.sentences import sentences
 
 # Shares of a statement's words from which one text says it, and from which a whole summary does.
 _SAID, _COVERED = 0.5, 0.7
-_MOST_WORDS, _LONG = 250, 4
-"""Words up to which sentences of earlier windows are put back into a summary; sentences of a long summary."""
+_MOST_WORDS, _LETTERS, _LONG = 250, 8, 4
+"""Words up to which sentences of earlier windows are put back into a summary, with so many letters at most where there
+are no spaces; sentences of a long summary.
+"""
 
 T = TypeVar("T")
 
@@ -63,15 +65,19 @@ def _still_open(windows: Sequence[WindowSummary]) -> tuple[str, ...]:
 def _completed(summary: Summary, earlier: Sequence[str]) -> str:
     """Return the text of *summary*, after sentences of *earlier* ones that it leaves out."""
     told = SourceTurn("\n".join((summary.summary, *summary.key_points, *summary.open_threads)))
-    left, kept = _MOST_WORDS - len(summary.summary.split()), list[tuple[int, str]]()
+    left, kept = _MOST_WORDS - _words_in(summary.summary), list[tuple[int, str]]()
     by_window = [[(at, said) for said in _lasting(text)] for at, text in enumerate(earlier)]
     for at, sentence in _by_turns(by_window):
-        size = len(sentence.split())
+        size = _words_in(sentence)
         if size <= left and not _is_covered(sentence, told):
             left, told = left - size, SourceTurn(f"{told.text}\n{sentence}")
             kept.append((at, sentence))
     put_back = (sentence for _, sentence in sorted(kept, key=lambda each: each[0]))
     return " ".join(filter(None, (*put_back, summary.summary)))
+
+
+def _words_in(text: str) -> int:
+    return max(len(text.split()), len(text) // _LETTERS)
 
 
 def _lasting(text: str) -> list[str]:

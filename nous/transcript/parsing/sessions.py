@@ -7,7 +7,6 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.fields import JsonObject, TemplateFields, text_at
 from nous.transcript.parsing.user_text import (
     INJECTED,
     INTERRUPTED,
@@ -16,6 +15,7 @@ from nous.transcript.parsing.user_text import (
     without_colour,
     without_insertions,
 )
+from nous.transcript.parsing.values import JsonObject, TemplateFields, text_at
 from nous.transcript.reader import Draft, RecordPlace, RecordReading
 from nous.transcript.tool_summary import extract_tool_summary, paths_touched
 
@@ -27,9 +27,8 @@ REJECTED = (
     "The user doesn't want to take this action right now",
 )
 _REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>.+)", re.DOTALL)
-_STATED = re.compile(
-    r"The user (?P<what>rejected|interrupted)(?= the plan\b| the turn$| a tool call\b| [^\s(:]+(?:[(:]|$))"
-)
+_TURN = "the turn"  # what a user may interrupt, beside a call
+_STATED = re.compile(r"The user (?P<what>rejected|interrupted) ")
 _ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
 _AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
 _APPROVED = ("User has approved", "User approved", "Plan approved")
@@ -97,8 +96,9 @@ def rejection(text: str, of: ToolCall) -> str:
 
     Our own text form states both.
     """
-    if stated := _STATED.match(text):
-        return f"{stated['what'].capitalize()}{text[stated.end() :]}"
+    stated = _STATED.match(text)
+    if stated and text[stated.end() :].startswith((_what(of), of.tool or UNKNOWN_CALL.summary, _TURN)):
+        return f"{stated['what'].capitalize()} {text[stated.end() :]}"
     given = _REASON.search(text)
     reason = given["reason"] if given else "" if text.startswith(REJECTED) else text
     return f"Rejected {_what(of)}: {reason.strip()}" if reason.strip() else f"Rejected {_what(of)}"

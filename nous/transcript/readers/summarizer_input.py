@@ -5,11 +5,12 @@ Each block becomes the event that it was written from, and is read like one.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nous.transcript.io.byte_source import Line
 from nous.transcript.io.records import Record
+from nous.transcript.model import Kind
 from nous.transcript.parsing.markdown import BoundedText, TextLine
 from nous.transcript.parsing.values import as_object, parsed
 from nous.transcript.reader import Draft, FormatReader, LineReading, Sample
@@ -31,6 +32,8 @@ _EVENTS = {
     "User Response": ("ask_human_response", "response"),
     "User Input": ("subtask_user_input", "input"),
     "Task": ("task_progress", "message"),
+    "Task Resumed": ("task_resumed", "message"),
+    "Enricher": ("enricher_result", "context_added"),
     "Subtask Created": ("subtask_created", "title"),
     "Subtask Completed": ("subtask_completed", "result"),
     "Waiting for Input": ("subtask_waiting_for_input", "prompt"),
@@ -38,7 +41,9 @@ _EVENTS = {
 """Type of the event by the word that begins its block, and its field with the text."""
 
 _TURN = re.compile(r"\[turn (?P<turn>\d{3,9})\] (?P<kind>[A-Z_]+)(?: \((?P<about>.*?)\))?:(?: (?P<text>.*))?$")
-_OUTSIDE = re.compile(r"\*\*\[(?P<kind>[A-Z][A-Za-z ]+?)(?: - (?P<about>[^\]]*))?\]\*\* (?P<text>.*)$")
+_OUTSIDE = re.compile(r"\*\*\[(?P<kind>[A-Z][A-Za-z ]+?)(?: - (?P<about>[^\]]*)| [a-z_]+)?\]\*\* (?P<text>.*)$")
+_MOST_CANCELLED = 10  # turns without a block that may precede one; a limit, lest a quoted number hides what follows
+_DECIDED = ("Approved ", "Answered: ", "Declined to answer")
 
 
 def _confidence(sample: Sample) -> float:
@@ -85,13 +90,16 @@ class _Input(LineReading):
         self.is_complete = not now.text.strip() or not self.kind.isupper()
 
     def _header(self, text: str) -> re.Match[str] | None:
-        """Return the header of a block. A quoted one has no blank line before, or another turn."""
+        """Return the header of a block. A quoted one has no blank line before, or a distant turn."""
         found = _TURN.match(text) or _OUTSIDE.match(text) if self.is_complete else None
-        is_next = found and (not self.kind or self.turn <= _turn(found, self.turn) <= self.turn + 1)
+        last = self.turn + _MOST_CANCELLED
+        is_next = found and (not self.kind or self.turn <= _turn(found, self.turn) <= last)
         return found if found and is_next and found["kind"] in _EVENTS else None
 
     def conclude(self) -> Iterable[Draft]:
-        return self.session.entries(Record(self._event(), self.line, self.offset)) if self.kind else ()
+        for draft in self.session.entries(Record(self._event(), self.line, self.offset)) if self.kind else ():
+            is_decision = self.kind == "User Response" and draft.text.startswith(_DECIDED)
+            yield replace(draft, kind=Kind.DECISION) if is_decision else draft
 
     def _event(self) -> dict[str, Any]:
         name, where = _EVENTS[self.kind]

@@ -1,7 +1,8 @@
 """Render a session as text in qbit's summarizer-input format, for the CLI and Python API.
 
-A block of a turn begins with its number, which counts the `started` events, and ends with a blank line. Streamed parts,
-reasoning, warnings, workflows, and the tool use of sub-agents are left out.
+A block of a turn begins with its number, which counts the `started` events, and ends with a blank line. Blocks of tasks
+and questions to the user have no number, and stand behind a blank line. Streamed parts, reasoning, warnings, workflows,
+and the tool use of sub-agents are left out.
 """
 
 import json

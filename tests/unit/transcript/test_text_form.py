@@ -192,18 +192,29 @@ def test_a_transcript_of_any_format_has_a_text_form() -> None:
 
 
 @pytest.mark.parametrize(
-    "decision",
-    ["Rejected Bash", 'Rejected Bash(cmd="ls"): No (yet): ask', "Interrupted Bash", "Rejected the plan: why?"],
+    ("tool", "decision"),
+    [
+        ("Bash", "Rejected Bash"),
+        ("Bash", 'Rejected Bash(cmd="ls"): No (yet): ask'),
+        ("Bash", "Interrupted Bash"),
+        ("an mcp tool", "Rejected an mcp tool(x=1): too slow"),
+        ("ExitPlanMode", "Rejected the plan: why?"),
+        (None, "Rejected a tool call"),
+        (None, "Interrupted the turn"),
+        (None, "Approved the plan: tabs"),
+        (None, "Answered: yes"),
+        (None, "Declined to answer"),
+    ],
 )
-def test_a_decision_of_the_user_is_read_back(decision: str) -> None:
-    call = Entry(Kind.TOOL_CALL, "Bash", "e1", turn=1, tool="Bash", call_id="c1")
-    decided = call._replace(kind=Kind.DECISION, text=decision, id="e2")
+def test_a_decision_of_the_user_is_read_back(tool: str | None, decision: str) -> None:
+    call = Entry(Kind.TOOL_CALL, "Bash", "e1", turn=1, tool=tool or "Bash", call_id="c1")
+    decided = call._replace(kind=Kind.DECISION, text=decision, id="e2", tool=tool)
 
     read_back = parse_transcript(
         format_for_summarizer(Transcript(format="any", entries=(call, decided), digest="", bytes=0))
     )
 
-    assert [(entry.kind, entry.text) for entry in read_back] == [(Kind.TOOL_CALL, "Bash"), (Kind.DECISION, decision)]
+    assert [entry.text for entry in read_back if entry.kind is Kind.DECISION] == [decision]
 
 
 SESSION = [
