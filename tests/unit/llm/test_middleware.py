@@ -37,7 +37,7 @@ def test_a_question_that_makes_the_provider_fail_is_not_asked_for_ever() -> None
     world.publish("bad", BAD)
     for number in range(30):
         world.publish(f"good{number}")
-        world.work(600, step=30)
+        world.work(600, step=60)
         world.offer()
 
     bad = next(episode for episode in world.episodes if episode.session_id == "bad")
@@ -97,7 +97,7 @@ def test_what_has_waited_for_the_model_long_enough_makes_way_and_comes_again(
     world = without_a_model_at_first()
     world.answers = lambda _: error
     world.offer()
-    world.work(hours * HOUR, step=300)
+    world.work(hours * HOUR, step=1800)
 
     assert world.account(REVISER.name).skipped == {f"{why}, for today": 1}
     world.answers = lambda _: answer()
