@@ -1,4 +1,4 @@
-"""From candidates to rows, and the fold of a scope's log."""
+"""From candidates to rows, at once or once they have a vector, and the fold of a scope's log."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from builders import fact_rows
 from builders.fact_rows import NOON, superseded
-from builders.knowing import AT, nothing, source, taught
+from builders.knowing import AT, Scene, nothing, source, taught
 from numpy.typing import NDArray
 
-from nous.domain.episode import NAMESPACE, CandidateFact, Category
+from nous.domain.episode import NAMESPACE, CandidateFact, Category, Trust
 from nous.domain.errors import BadInput
 from nous.domain.fact import Confirmed, Learned, Linked, Row, Superseded
 from nous.domain.scope import Scope
@@ -20,7 +20,7 @@ from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.decision import FactDecision, LearnContext, fact_id
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.learn import ALREADY, NOT_COMPARED, RETOLD, learn
-from nous.knowledge.verdict import Policy
+from nous.knowledge.verdict import Dedup, Policy
 
 EMBEDDER = HashingEmbedder()
 CONTEXT = LearnContext(scope=Scope(), source=source("first"), policy=Policy(near=0.5, one_sided=0.6), at=AT)
@@ -242,3 +242,44 @@ def test_the_newest_current_facts_of_a_subject_are_found_in_a_branch_and_below_i
     assert len(trunk.namesakes("The API")) == 16
     assert next(iter(trunk.namesakes("The API").values())).text == "port 17"
     assert branch.namesakes("") == {}
+
+
+PORT, AGAIN, OTHER = "The API is on port 8080", "The API's on port 8080", "The API is on port 8081"
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene(Policy(near=0.4))
+
+
+def test_facts_that_wait_together_are_compared_with_each_other(scene: Scene) -> None:
+    for month, text in enumerate((PORT, AGAIN, "Tim likes tea"), start=1):
+        scene.hear(text, month=month, has_vector=False)
+
+    assert scene.mend() == ["new", "known", "new"]
+    assert scene.current == [PORT, "Tim likes tea"]
+
+
+@pytest.mark.parametrize("is_linked", [True, False])
+def test_what_differs_is_kept_and_linked_once(scene: Scene, *, is_linked: bool) -> None:
+    first = scene.hear(PORT, month=1)
+    second = scene.hear(OTHER, month=2, trust=Trust.ASSISTANT, subject="", has_vector=False).fact
+    if is_linked:
+        link = Linked(fact_id=second.id, other=first.fact.id, reason="numbers differ", at=second.learned_at)
+        scene.knowledge.extend([link], {})
+
+    assert scene.mend() == ["linked"]
+    assert scene.current == [PORT, OTHER]
+    assert len(scene.knowledge[second.id].links) == 1
+
+
+@pytest.mark.parametrize("has_vectors", [(False, False), (False, True), (True, False)])
+def test_of_two_that_wait_the_one_that_was_said_later_is_current(*, has_vectors: tuple[bool, bool]) -> None:
+    scene = Scene(Policy(dedup=Dedup.EXACT))
+    for at, (text, has_vector) in enumerate(zip((PORT, OTHER), has_vectors, strict=True), start=1):
+        scene.hear(text, month=at, has_vector=has_vector)
+    scene.policy = Policy(near=0.4)
+
+    scene.mend()
+
+    assert scene.current == [OTHER]
