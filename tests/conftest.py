@@ -51,8 +51,8 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def listening_briefly() -> Iterator[None]:
     """A loop that listens notices a stop only afterwards: most of the time of many a test."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nous.jobs.rq.pool_worker._LISTEN", 0.2)
-        patch.setattr("nous.runtime.worker_process._LISTEN", 0.2)
+        patch.setattr("nous.jobs.rq.pool_worker._LISTEN", 0.5)
+        patch.setattr("nous.runtime.worker_process._LISTEN", 0.5)
         yield
 
 
