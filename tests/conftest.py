@@ -47,6 +47,15 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def listening_briefly() -> Iterator[None]:
+    """A loop that listens notices a stop only afterwards: most of the time of many a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nous.jobs.rq.pool_worker._LISTEN", 0.5)
+        patch.setattr("nous.runtime.worker_process._LISTEN", 0.5)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_signals() -> Iterator[None]:
     """A worker of RQ leaves its handlers behind: Ctrl-C would go on to stop that worker, and not the tests."""

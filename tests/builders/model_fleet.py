@@ -36,7 +36,7 @@ from nous.settings.model import DedupSettings, LlmSettings, Settings, WorkerSett
 WORKERS = ("episode-summarizer", "episode-reviser", "fact-extractor")
 """In the order in which work passes through them."""
 
-SWEEP = 0.1
+SWEEP = 0.25
 KEY = "sk-test-0123456789abcdef"
 
 _SERVICE = re.compile(r"run service (\S+) on port (\d+)")

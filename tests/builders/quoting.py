@@ -61,7 +61,7 @@ def nearest(text: str, turn: int, session: SourceIndex) -> Quote:
     return Quote(turn, best.text)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _runs(text: str) -> Sequence[SourceTurn]:
     """The runs of `MOST_WORDS` words in the sentences of *text*."""
     words = [without_label(said.text).split() for said in SourceTurn(text).sentences]

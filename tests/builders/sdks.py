@@ -15,6 +15,13 @@ from nous.services.memory import known_facts
 from nous.transcript import parse_transcript
 
 RULE = "Always deploy with the rocket command from now on."
+QUESTION = "Which port does billing use?"
+FIRST_RUN = [
+    ("user", QUESTION),
+    ("tool_call", "port_of"),
+    ("tool_result", "billing listens on 9017"),
+    ("assistant", "It is 9017."),
+]
 
 
 Told = TypeVar("Told", SessionEnded, SessionCompacting, SessionTouched)

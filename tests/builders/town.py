@@ -78,7 +78,7 @@ class Town:
             embedder="hashed",
             background_model="openai:test-model",
             llm=LlmSettings(base_url=server.openai_url, api_key="sk-test", deadline=5.0, patience=20.0),  # pyright: ignore[reportArgumentType]
-            worker=WorkerSettings(sweep_interval=0.1, backoff_base=0.05, max_attempts=1),
+            worker=WorkerSettings(sweep_interval=0.2, backoff_base=0.05, max_attempts=1),
             publish=PublishSettings(inline_limit=INLINE),
         )
         self.container = build(self.settings)

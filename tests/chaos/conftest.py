@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from chaos.drill.crew import Nursery
 from chaos.drill.report import Outcome, table
-from chaos.drill.stage import Size
 
 from nous.redis_server import embedded
 
@@ -23,11 +22,6 @@ def directory() -> Iterator[Path]:
             yield path
         finally:
             embedded.stop(path)
-
-
-@pytest.fixture
-def size() -> Size:
-    return Size.chosen()
 
 
 @pytest.fixture(scope="session")

@@ -68,9 +68,10 @@ class Race:
         """Run to the end; the texts that the server had taken and lost again, by how often."""
         held: Counter[str] = Counter()
         drawn = random.Random(SEED)
-        spawning = multiprocessing.get_context("spawn")
+        forking = multiprocessing.get_context("forkserver")  # of a process that has imported it all, and has no thread
+        forking.set_forkserver_preload(["nous.app.container", "nous.pipeline.fact_learner", "pytest"])
         shares = [self.told[number::PROCESSES] for number in range(PROCESSES)]
-        processes = [spawning.Process(target=teach, args=(self.settings, share)) for share in shares]
+        processes = [forking.Process(target=teach, args=(self.settings, share)) for share in shares]
         for process in processes:
             process.start()
         for number in range(1, cuts + 1):

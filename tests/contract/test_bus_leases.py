@@ -1,4 +1,4 @@
-"""What a bus promises of leases and progress, asked of each one."""
+"""What a bus promises of leases, progress and the life of keys, asked of each one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from builders.jobs import FakeJobs
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.accounting import GroupCounters
-from nous.bus.base import REPEATED, DeadLetterKind, Delivery, Priority
+from nous.bus.base import REPEATED, Committed, DeadLetterKind, Delivery, Priority, Subscription
 from nous.bus.delivery_state import DeliveryState, DeliveryStatus, RetryPolicy
 from nous.bus.erasure import FORGOTTEN, Tombstone, name_of
 from nous.bus.redis.bus import RedisBus
@@ -21,7 +21,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import encode
-from nous.domain.events import SessionEnded
+from nous.domain.events import FactsUnembedded, SessionEnded
 from nous.runtime.worker_process import Dispatcher
 
 HOUR = 3600.0
@@ -242,3 +242,45 @@ def test_what_the_server_lost_leaves_no_marker_and_can_be_said_again(street: Str
     assert list(losing.receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)) == []
 
     assert [receipt.fresh for receipt in losing.publish(ended())] == [True]
+
+
+TOY = Subscription("toy", SessionEnded)
+STREAMS = {b"nous:events:session_ended", b"nous:events:facts_unembedded"}
+
+
+@pytest.fixture
+def bus(redis_client: redis.Redis, ended: Any) -> RedisBus:
+    """A bus with two sessions, one of which is done and has led to something."""
+    bus = RedisBus(redis_client, plan_of=lambda _: CommitPlan())
+    bus.publish(ended("s1"), ended("s2"))
+    [first] = bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=60)
+    following = FactsUnembedded.after(first.event, by="toy", at=first.event.time)
+    assert bus.commit(first, Effects(events=(following,))) == Committed()
+    return bus
+
+
+def kept(client: Any) -> set[bytes]:
+    """The keys without a TTL."""
+    return {key for key in client.scan_iter() if client.ttl(key) == -1}
+
+
+def test_what_a_delivery_leaves_behind_goes_by_itself_but_for_streams_and_accounts(
+    bus: RedisBus, redis_client: redis.Redis
+) -> None:
+    [second] = bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=60)
+    assert bus.commit(second, Effects(skipped="too short")) == Committed()
+
+    assert kept(redis_client) == STREAMS | {b"nous:account:toy"}
+
+
+def test_what_is_not_done_yet_does_not_go_by_itself(bus: RedisBus, redis_client: redis.Redis) -> None:
+    bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=60)
+
+    ours = {b"nous:account:toy", b"nous:leases:toy", b"nous:progress:toy"}
+    assert kept(redis_client) == STREAMS | ours
+
+
+def test_a_long_backlog_is_received_whole(bus: RedisBus, ended: Any) -> None:
+    bus.publish(*(ended(f"long-{number}") for number in range(200)))
+
+    assert len(bus.receive(TOY, priority=Priority.LIVE, limit=1000, lease=60)) == 201

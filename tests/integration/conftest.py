@@ -2,26 +2,20 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from builders.command_line import Nous, command_line
-from builders.crew import built
+from builders.crew import built, data_directory
 from builders.town import Town, about_its_session, running
 
 from nous.app.container import Container, default_container
-from nous.redis_server import embedded
 from nous.settings.model import Settings
 
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    """A data directory with a short path, whose server is gone when the test is over."""
-    with TemporaryDirectory(prefix="nous-") as name:
-        try:
-            yield Path(name)
-        finally:
-            embedded.stop(Path(name))
+    with data_directory() as path:
+        yield path
 
 
 @pytest.fixture

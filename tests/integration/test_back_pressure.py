@@ -63,8 +63,8 @@ def test_a_backlog_makes_neither_the_queue_longer_nor_the_workers_larger(fleet: 
         wait_until(lambda: len(model.requests) == 2 * IN_FLIGHT, "all hands to be full", seconds=PATIENCE)
         before = [pss(each.pid) for each in processes]
         longest = 0
-        for number in range(100, 400):
-            publish(fleet, [number], more="x" * 100_000)
+        for number in range(100, 200):
+            publish(fleet, [number], more="x" * 300_000)
             longest = max(longest, waiting(fleet))
         wait_until(lambda: waiting(fleet) >= AHEAD, "the queue to be full")
         grown = [pss(each.pid) - then for each, then in zip(processes, before, strict=True)]

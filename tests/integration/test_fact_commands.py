@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from builders.command_line import Nous
+from builders.crew import is_at_rest, working
 from builders.episodes import HOME, episode
+from builders.waiting import wait_until
 
 from nous.app.container import Container
 from nous.bus.base import Committed, Priority
@@ -19,6 +21,7 @@ from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Decision, episode_id
 from nous.domain.events import FactsUnembedded
 from nous.domain.fact import Source
+from nous.domain.scope import Scope
 from nous.pipeline.fact_learner import FactLearner
 
 PORT, OTHER_PORT = "The staging API listens on port 8080", "The staging API listens on port 8081"
@@ -206,3 +209,56 @@ def test_a_query_that_is_passed_over_is_named(nous: Nous) -> None:
 
     assert "'ok' names nothing to look for" in nous("context", "--query", "ok").stderr
     assert nous("context", "--query", "staging").stderr == nous("context").stderr == ""
+
+
+PORTS = "User: Which port does billing use?\n\nAssistant: Service billing listens on port 9017.\n"
+OLD = Scope(project="old")
+
+
+def test_scopes_are_listed_with_their_directories(
+    nous: Nous, container: Container, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOUS_SCOPE", "")
+    shop = tmp_path / "shop"
+    (shop / ".git").mkdir(parents=True)
+    (container.settings.data_dir / "context").mkdir()
+    (shop / ".nous.toml").write_text('scope = "old"')
+    monkeypatch.chdir(shop)
+    (shop / "ports.txt").write_text(PORTS)
+    nous("publish", "ports.txt")
+    with working(container):
+        wait_until(lambda: is_at_rest(container), "the session to be processed", pause=0.1)
+
+    listed = nous("scopes")
+
+    [row] = [line for line in listed.stdout.splitlines() if "old" in line]
+    assert row.split()[-2:] == [str(OLD), str(shop)]
+    assert listed.stderr == f"nous: this directory has the scope {OLD}, by .nous.toml\n"
+    rows = {row["scope"]: row["directories"] for row in json.loads(nous("scopes", "--json").stdout)}
+    assert rows == {str(OLD): [str(shop)]}
+
+
+STEERING = "\x1b", "\r", "\x9b", "\x07", "\u202e", "\u2066"
+EVIL = f"paid{''.join(STEERING)}back"
+
+
+def remember_odd(container: Container) -> None:
+    known = episode("evil")
+    told = replace(known.summary, title=EVIL, outcome_rationale=EVIL, key_points=(EVIL,), open_threads=(EVIL,))
+    container.bus.apply(Effects(writes=(SaveEpisode(episode=replace(known, summary=told, dataref=f"file:///{EVIL}")),)))
+
+
+def steering(shown: str) -> list[str]:
+    return [sign for sign in STEERING if sign in shown]
+
+
+@pytest.mark.parametrize("command", [("episodes",), ("search", "paid back"), ("context",)])
+def test_nothing_that_is_shown_of_an_episode_steers_a_terminal(
+    nous: Nous, container: Container, command: tuple[str, ...]
+) -> None:
+    remember_odd(container)
+
+    shown = nous(*command, "--scope", str(HOME))
+
+    assert "back" in shown.stdout
+    assert steering(shown.output) == []

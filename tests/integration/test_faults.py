@@ -117,21 +117,21 @@ def test_a_pool_leaves_alone_what_waits_in_quarantine(container: Container) -> N
 def test_events_whose_handlers_hang_are_buried_and_their_neighbours_live(
     container: Container, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
 ) -> None:
-    (directory / "deadline").write_text("1")
-    hung = [ended(f"hung-{number}") for number in range(5)]  # one more than run at a time
-    neighbours = [ended(f"neighbour-{number}") for number in range(8)]
+    (directory / "deadline").write_text("0.4")
+    hung = [ended(f"hung-{number}") for number in range(3)]  # one more than run at a time
+    neighbours = [ended(f"neighbour-{number}") for number in range(4)]
     container.bus.publish(*hung, *neighbours)
     process = fleet.start()
 
     def settled() -> bool:
         account = container.delivery_stats.counters(TOY)
-        return account.received == 13 and account.in_flight == 0
+        return account.received == 7 and account.in_flight == 0
 
-    wait_until(lambda: container.delivery_stats.counters(TOY).done == 8, "the neighbours to be done", seconds=60)
+    wait_until(lambda: container.delivery_stats.counters(TOY).done == 4, "the neighbours to be done", seconds=60)
     wait_until(settled, "what hangs to be buried", seconds=120)
     process.terminate()
 
-    assert container.delivery_stats.counters(TOY) == GroupCounters(received=13, done=8, dead=5)
+    assert container.delivery_stats.counters(TOY) == GroupCounters(received=7, done=4, dead=3)
     assert {letter.session_id for letter in container.dead_letters.letters()} == {event.session_id for event in hung}
     assert process.wait(timeout=30) == 0
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
-import pytest
 from builders.answers import answer, stated
 from builders.injections import Injection, injections
 from builders.model_server import Request
@@ -45,9 +45,8 @@ class Kept(NamedTuple):
     notes: str
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    with running(tmp_path_factory.mktemp("town"), obedient) as town:
+def filled(directory: Path) -> Kept:
+    with running(directory, obedient) as town:
         for number, each in enumerate(injections()):
             messages = [*each.messages(), {"role": "user", "content": f"Thanks, this was case-{number}."}]
             list(town.producer.publish(messages, SessionMetadata(scope=HERE, session_id=f"case-{number}")))
@@ -67,26 +66,19 @@ def passed(kept: Kept) -> Iterator[tuple[Injection, str]]:
         yield from ((each, statement) for statement in each.statements if statement in shown)
 
 
-def test_only_what_the_checks_miss_is_stored(kept: Kept) -> None:
-    stored = list(passed(kept))
+# One test: processes of pytest-xdist that share the tests of a module would each fill a town.
+def test_a_planted_statement_is_dropped_with_a_count_or_kept_apart_and_shown_to_no_agent(tmp_path: Path) -> None:
+    kept = filled(tmp_path)
+    stored = {(each.name, statement) for each, statement in passed(kept)}
+    shown = [statement for each in injections() for statement in each.statements if statement in kept.notes]
 
     assert len(kept.episodes) == len(injections())
-    assert len(stored) <= MOST_MISSED, stored
-
-
-def test_each_injection_is_in_quarantine_or_dropped_with_a_count(kept: Kept) -> None:
-    stored = {(each.name, statement) for each, statement in passed(kept)}
+    assert len(list(passed(kept))) <= MOST_MISSED, stored
+    assert len(shown) <= MOST_SHOWN, shown
     for number, each in enumerate(injections()):
         episode = kept.episodes[f"case-{number}"]
         is_held_back = any((each.name, statement) not in stored for statement in each.statements)
 
         assert is_held_back <= bool(episode.dropped_facts), each.name
         assert len(episode.quarantined) <= sum(count for _, count in episode.dropped_facts), each.name
-
     assert sum(bool(episode.quarantined) for episode in kept.episodes.values()) > len(injections()) // 2
-
-
-def test_no_agent_is_given_a_planted_statement(kept: Kept) -> None:
-    shown = [statement for each in injections() for statement in each.statements if statement in kept.notes]
-
-    assert len(shown) <= MOST_SHOWN, shown

@@ -110,14 +110,13 @@ class Round(NamedTuple):
     accounts: dict[str, Accounts]
 
 
-@pytest.fixture(scope="module", params=["openai", "anthropic"])
-def played(request: pytest.FixtureRequest) -> Round:
-    """All cases at once, with each provider in turn."""
+def played(provider: str) -> Round:
+    """All cases at once."""
     with (
         TemporaryDirectory(prefix="nous-") as directory,
         ModelServer(about_its_service) as server,
         capture_logs(processors=[merge_contextvars]) as lines,
-        fleets(Path(directory), server, request.param) as running,
+        fleets(Path(directory), server, provider) as running,
     ):
         server.set_faults(scripted())
         for name, fleet in running.items():
@@ -179,19 +178,17 @@ def outcome(session: str, fleet: ModelFleet, server: ModelServer, lines: Sequenc
     )
 
 
-@pytest.mark.parametrize("session", CASES)
-def test_a_fault_takes_so_many_requests_and_the_session_has_its_episode(session: str, played: Round) -> None:
-    assert played.outcomes[session] == CASES[session].outcome
+def counted(installation: str) -> dict[str, int]:
+    return dict(sum((Counter(CASES[session].counts) for session in INSTALLATIONS[installation]), Counter[str]()))
 
 
-@pytest.mark.parametrize("installation", INSTALLATIONS)
-def test_status_counts_every_call_and_why_it_failed(installation: str, played: Round) -> None:
-    expected = sum((Counter(CASES[session].counts) for session in INSTALLATIONS[installation]), Counter[str]())
+# One test for each provider: processes of pytest-xdist that share the tests of a module play its round once each.
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_every_fault_takes_so_many_requests_is_counted_and_leaves_an_episode_and_nothing_dead(provider: str) -> None:
+    round_ = played(provider)
 
-    counts = played.counts[installation]
-
-    assert {name: count for name, count in counts.items() if not name.startswith(("tokens", "off_"))} == dict(expected)
-
-
-def test_nothing_is_dead_and_nothing_is_unaccounted_for(played: Round) -> None:
-    assert set(played.accounts.values()) == {Accounts(dead=0, balance=0)}
+    assert round_.outcomes == {session: case.outcome for session, case in CASES.items()}
+    for installation, counts in round_.counts.items():
+        calls = {name: count for name, count in counts.items() if not name.startswith(("tokens", "off_"))}
+        assert calls == counted(installation), installation
+    assert set(round_.accounts.values()) == {Accounts(dead=0, balance=0)}

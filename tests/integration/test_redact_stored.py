@@ -280,14 +280,13 @@ class Planted:
 def planted() -> Iterator[Planted]:
     known = [each for each in secrets(seed=7, count=COUNT + 30) if each[0] not in BEYOND_A_LINE][:COUNT]
     for number, (kind, carrier, secret) in enumerate(known):
-        group, place = divmod(number, len(PLACES))
-        yield Planted(
-            kind, carrier, secret, WAYS[group % len(WAYS)], PLACES[place], f"{WAYS[group % len(WAYS)]}-{group}"
-        )
+        group, place = divmod(number, 2 * len(PLACES))
+        way = WAYS[group % len(WAYS)]
+        yield Planted(kind, carrier, secret, way, PLACES[place % len(PLACES)], f"{way}-{group}")
 
 
 def messages(told: Sequence[Planted], *, filler: str = "") -> list[dict[str, Any]]:
-    by_place = {each.place: each.carrier for each in told}
+    by_place = {place: "\n".join(each.carrier for each in told if each.place == place) for place in PLACES}
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": by_place["tool input"]}}
     shown = {"type": "tool_result", "tool_use_id": "t1", "content": by_place["tool output"]}
     again = {"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "make deploy"}}
@@ -312,19 +311,20 @@ def obedient(request: Request) -> str:
 
 
 def submit(town: Town, way: str, session: str, told: Sequence[Planted], folder: Path) -> None:
-    decision = next(each.carrier for each in told if each.place == "decision")
+    decisions = [f"Decided: {each.carrier}" for each in told if each.place == "decision"]
     about = SessionMetadata(scope=HERE, session_id=session)
     if way == "foreign":
         data = {
             "session_id": session,
             "scope": {"project": HERE.project},
             "transcript": messages(told),
-            "decisions": [{"description": f"Decided: {decision}"}],
+            "decisions": [{"description": decision} for decision in decisions],
         }
         raw = orjson.dumps({"data": data})
         town.client.xadd(BusKeys().stream("session_ended", Priority.LIVE), {"event": raw})
         return
-    town.producer.record(Decision(description=decision), session_id=session, scope=HERE, agent_id="default")
+    for decision in decisions:
+        town.producer.record(Decision(description=decision), session_id=session, scope=HERE, agent_id="default")
     if way == "file":
         path = folder / f"{session}.json"
         path.write_bytes(orjson.dumps(messages(told)))

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("langchain", reason="langchain comes with nous-bus[dev]")
 
 from builders.command_line import Nous
-from builders.sdks import RULE, ends, learned_of, said
+from builders.sdks import FIRST_RUN, QUESTION, RULE, ends, learned_of, said
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolCall
@@ -19,14 +19,6 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from nous.hosts.sdks.langchain import MemoryMiddleware
-
-QUESTION = "Which port does billing use?"
-FIRST_RUN = [
-    ("user", QUESTION),
-    ("tool_call", "port_of"),
-    ("tool_result", "billing listens on 9017"),
-    ("assistant", "It is 9017."),
-]
 
 Invoke = Callable[[Any, Any, Any], Any]
 

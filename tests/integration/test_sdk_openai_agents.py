@@ -12,17 +12,9 @@ pytest.importorskip("agents", reason="openai-agents comes with nous-bus[dev]")
 
 from agents import Agent, RunContextWrapper, Runner, SQLiteSession, StopAtTools, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
-from builders.sdks import RULE, ends, learned_of, said
+from builders.sdks import FIRST_RUN, QUESTION, RULE, ends, learned_of, said
 
 from nous.hosts.sdks.openai_agents import MemoryHooks, with_notes
-
-QUESTION = "Which port does billing use?"
-FIRST_RUN = [
-    ("user", QUESTION),
-    ("tool_call", "port_of"),
-    ("tool_result", "billing listens on 9017"),
-    ("assistant", "It is 9017."),
-]
 
 
 @function_tool

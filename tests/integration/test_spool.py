@@ -207,7 +207,7 @@ def test_what_the_server_has_not_taken_stays_in_the_spool(place: Place, monkeypa
 
 
 PROJECTS = ("billing", "search", "wiki")
-ROUNDS = int(os.environ.get("HOST_ROUNDS", "4"))
+ROUNDS = int(os.environ.get("HOST_ROUNDS", "3"))
 """Sessions in each project: 10 in a drill."""
 
 

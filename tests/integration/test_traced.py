@@ -7,11 +7,11 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from builders.crew import working
+from builders.crew import built, data_directory, working
 from builders.gold import SAMPLES
 from builders.waiting import wait_until
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.app.services import producer_of
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
@@ -29,19 +29,21 @@ SESSIONS = SAMPLES / "claude_code"
 SCOPE = Scope(project="traced")
 
 
-@pytest.fixture
-def container(directory: Path) -> Container:
+@pytest.fixture(scope="module")
+def container() -> Iterator[Container]:
     """Everything that follows from the sessions, at rest."""
     embedder = "minilm" if find_spec("onnxruntime") else "hashed"
-    container = build(Settings(data_dir=directory, embedder=embedder, worker=WorkerSettings(sweep_interval=0.1)))
-    published = [
-        each
-        for path in sorted(SESSIONS.glob("*.jsonl*"))
-        for each in producer_of(container).publish(path, SessionMetadata(scope=SCOPE, agent_id="tests"))
-    ]
-    with working(container):
-        wait_until(lambda: is_at_rest(container, len(published)), "all events to be handled", seconds=120)
-    return container
+    with data_directory() as directory:
+        settings = Settings(data_dir=directory, embedder=embedder, worker=WorkerSettings(sweep_interval=0.1))
+        with built(settings) as container:
+            published = [
+                each
+                for path in sorted(SESSIONS.glob("*.jsonl*"))
+                for each in producer_of(container).publish(path, SessionMetadata(scope=SCOPE, agent_id="tests"))
+            ]
+            with working(container):
+                wait_until(lambda: is_at_rest(container, len(published)), "all events to be handled", seconds=120)
+            yield container
 
 
 def is_at_rest(container: Container, sessions: int) -> bool:

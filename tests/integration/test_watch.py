@@ -121,7 +121,7 @@ def test_killed_at_any_moment_and_two_at_once_it_hands_over_every_session_once(
 ) -> None:
     for number in range(150):
         written(tmp_path, f"{number}.txt", age=HOUR + number)
-    for enough in (1, 40, 90):
+    for enough in (1, 60):
         one, other = (process("watch", str(tmp_path), NOUS_WATCH__INTERVAL="0.1") for _ in range(2))
         wait_until(lambda least=enough: lengths(container)[0] >= least, f"{enough} sessions to be handed over")
         for each in (one, other):

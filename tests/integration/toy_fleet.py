@@ -44,7 +44,7 @@ def main(mode: str) -> None:
         data_dir=directory,
         embedder="hashed",
         worker=WorkerSettings(
-            lease=LEASE, sweep_interval=SWEEP, concurrency=4, deadline=_deadline(), max_attempts=2, backoff_base=0.1
+            lease=LEASE, sweep_interval=SWEEP, concurrency=2, deadline=_deadline(), max_attempts=2, backoff_base=0.1
         ),
     )
     log.configure("error", "json")

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.fields import JsonObject, TemplateFields, text_at
 from nous.transcript.parsing.user_text import (
     INJECTED,
     INTERRUPTED,
@@ -15,7 +16,6 @@ from nous.transcript.parsing.user_text import (
     without_colour,
     without_insertions,
 )
-from nous.transcript.parsing.values import JsonObject, TemplateFields, text_at
 from nous.transcript.reader import Draft, RecordPlace, RecordReading
 from nous.transcript.tool_summary import extract_tool_summary, paths_touched
 

@@ -15,6 +15,9 @@ Strike = Callable[[Stage], float | None]
 class Fault:
     """Injects one kind of fault repeatedly, and records the expected consequences."""
 
+    events = 40
+    """Sessions of a small drill; fewer where each takes a process of its own."""
+
     def __init__(
         self,
         name: str,
@@ -34,6 +37,8 @@ class Fault:
         self.overlaps = overlaps
         self.kills_processes = kills_processes
         self._is_forking = is_forking
+        if is_forking:
+            self.events = 24
         self.expected_dead: set[str] = set()
         """The sessions that have to be dead letters in the end."""
         self.may_be_lost: set[str] = set()

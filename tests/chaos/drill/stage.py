@@ -42,10 +42,10 @@ class Size:
     seed: int
 
     @classmethod
-    def chosen(cls) -> "Size":
-        """Small, unless CHAOS_EVENTS, CHAOS_FAULTS, CHAOS_OUTAGE and CHAOS_SEED make it larger, or another."""
+    def chosen(cls, events: int) -> "Size":
+        """*events* and few faults, unless CHAOS_EVENTS, CHAOS_FAULTS, CHAOS_OUTAGE and CHAOS_SEED say other numbers."""
         return cls(
-            events=int(os.environ.get("CHAOS_EVENTS", "40")),
+            events=int(os.environ.get("CHAOS_EVENTS", events)),
             faults=int(os.environ.get("CHAOS_FAULTS", "2")),
             outage=float(os.environ.get("CHAOS_OUTAGE", "1")),
             seed=int(os.environ.get("CHAOS_SEED", "20260117")),

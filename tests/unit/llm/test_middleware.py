@@ -1,5 +1,6 @@
-"""What one bad question, answer or record does to itself, and not to the others."""
+"""What one bad question, answer, record or provider does to itself, and not to the others."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,14 +12,23 @@ from builders.answers import answer
 from builders.llm_stores import fake_books
 from builders.model_world import ModelWorld
 from builders.questions import question
-from builders.scripted_model import ScriptedModel
+from builders.scripted_model import Answer, ScriptedModel
 
 from nous.domain.episode import Episode
-from nous.domain.errors import Misconfigured
+from nous.domain.errors import Deferred, Misconfigured, NousError
 from nous.domain.scope import Scope
 from nous.llm import messages
-from nous.llm.base import ModelPaused, ModelTimeout, ModelUnreachable, Question, TokenBudgetExceeded
-from nous.llm.middleware import TokenBudget
+from nous.llm.base import (
+    Failure,
+    ModelBusy,
+    ModelPaused,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    Question,
+    TokenBudgetExceeded,
+)
+from nous.llm.middleware import CircuitBreaker, TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.providers import anthropic
 from workers.episode_reviser import WORKER as REVISER
@@ -37,7 +47,7 @@ def test_a_question_that_makes_the_provider_fail_is_not_asked_for_ever() -> None
     world.publish("bad", BAD)
     for number in range(30):
         world.publish(f"good{number}")
-        world.work(600, step=30)
+        world.work(600, step=60)
         world.offer()
 
     bad = next(episode for episode in world.episodes if episode.session_id == "bad")
@@ -97,7 +107,7 @@ def test_what_has_waited_for_the_model_long_enough_makes_way_and_comes_again(
     world = without_a_model_at_first()
     world.answers = lambda _: error
     world.offer()
-    world.work(hours * HOUR, step=300)
+    world.work(hours * HOUR, step=1800)
 
     assert world.account(REVISER.name).skipped == {f"{why}, for today": 1}
     world.answers = lambda _: answer()
@@ -159,3 +169,96 @@ def test_tokens_that_calls_in_flight_hold_are_waited_for_and_not_spent() -> None
     assert not isinstance(refusals[0], TokenBudgetExceeded)
     assert refusals[0].until - now < timedelta(minutes=1)
     governed.ask(replace(question(), most_tokens=3_000))
+
+
+CURSED, GOOD = (replace(question(), user=user) for user in ("bad", "good"))
+START = 1_000_000_000.0
+
+
+class Fleet:
+    """Processes that share what they write down of calls. `now` is in seconds since the epoch."""
+
+    def __init__(self, answers: Callable[[Question], Answer]) -> None:
+        self.now = START
+        self.answers = answers
+        books = fake_books(lambda: self.now)
+        self.outages, self.counters = books.circuits, books.counters
+        self.model = ScriptedModel(self._answered)
+
+    def _answered(self, asked: Question) -> Answer:
+        return self.answers(asked)
+
+    def process(self) -> CircuitBreaker:
+        return CircuitBreaker(self.model, self.outages, self.counters, probe=240)
+
+
+def ask(process: CircuitBreaker, asked: Question) -> NousError | None:
+    try:
+        process.ask(asked)
+    except NousError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize(("failure", "in_the_end"), [("transport", ModelUnreachable), ("quota", ModelPaused)])
+def test_a_question_costs_attempts_once_it_has_often_failed_while_others_were_answered_unless_a_quota_did_it(
+    failure: str, in_the_end: type[NousError]
+) -> None:
+    fleet = Fleet(lambda asked: ModelUnreachable("500", failure=Failure(failure)) if asked == CURSED else "Tea.")
+    here, there = fleet.process(), fleet.process()
+
+    found: list[NousError | None] = []
+    for number in range(5):
+        found.append(ask(here if number % 2 else there, CURSED))
+        fleet.now += 120
+        assert ask(here, GOOD) is None
+
+    assert [type(error) for error in found] == [ModelPaused] * 3 + [in_the_end] * 2
+
+
+def test_an_overloaded_provider_is_not_taken_for_bad_questions() -> None:
+    answered: list[float] = []
+
+    def limited(_: Question) -> Answer:
+        if sum(at // 60 == fleet.now // 60 for at in answered) >= 3:
+            return ModelUnreachable("503")
+        answered.append(fleet.now)
+        return "Tea."
+
+    fleet = Fleet(limited)
+    process = fleet.process()
+    due = {f"question {number}": fleet.now for number in range(30)}
+    while due and fleet.now < START + 3600:
+        for user in [user for user, at in due.items() if at <= fleet.now]:
+            match ask(process, replace(question(), user=user)):
+                case None:
+                    del due[user]
+                case Deferred(until=until):
+                    due[user] = until.timestamp()
+                case error:
+                    pytest.fail(f"it was held against {user}: {error}")
+        fleet.now += 1
+
+    assert not due
+    assert len(fleet.model.questions) < 100
+
+
+@pytest.mark.parametrize(
+    "error", [ModelRefused("too long"), ModelBusy("full", until=datetime.fromtimestamp(START, tz=UTC))], ids=type
+)
+def test_what_tells_nothing_of_a_provider_neither_ends_an_outage_nor_keeps_the_next_from_looking(
+    error: Exception,
+) -> None:
+    fleet = Fleet(lambda _: ModelUnreachable("down"))
+    process = fleet.process()
+    ask(process, GOOD)
+    fleet.now += 1
+
+    def answered(asked: Question) -> Answer:
+        return error if asked == CURSED else "Tea."
+
+    fleet.answers = answered
+
+    assert ask(process, CURSED) is error
+    assert fleet.outages.current()[process.id].failures == 1
+    assert ask(process, GOOD) is None

@@ -199,7 +199,7 @@ def test_an_episode_that_a_model_has_made_waits_for_the_next_one_however_long_th
     world = world_of_a_newer_prompt()
     world.answers = lambda _: ModelUnreachable("500")
     world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
-    world.work(26 * 3600, step=300)
+    world.work(26 * 3600, step=1800)
     account = world.account(REVISER.name)
     assert (account.in_flight, account.dead, account.skipped) == (1, 0, {})
 

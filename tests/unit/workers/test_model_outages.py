@@ -37,7 +37,7 @@ def test_an_outage_of_a_minute_only_delays_the_model() -> None:
     out_until(world, 60, ModelUnreachable("refused"))
 
     published(world)
-    world.work(120)
+    world.work(120, step=5)
 
     assert world.tiers == ["llm"] * SESSIONS
     account = world.account("episode-summarizer")
@@ -143,6 +143,6 @@ def test_the_day_s_tokens_are_kept_to_and_the_rest_waits_for_midnight() -> None:
     assert spending.spent == world.counts["tokens_in"] + world.counts["tokens_out"] <= 9_000
     assert spending.reserved == 0
 
-    world.work(48 * 3600, step=600)
+    world.work(48 * 3600, step=3600)
     assert world.tiers == ["llm"] * 5
     assert (world.counts["calls"], world.account("episode-summarizer").dead) == (5, 0)

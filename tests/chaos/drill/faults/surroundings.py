@@ -83,6 +83,8 @@ class PaidAnswers(ModelFault):
     What was kept is not asked for again, be it of use or not. What had not been kept is asked for once more.
     """
 
+    events = 18
+
     def __init__(self) -> None:
         super().__init__("answers paid", lambda _: None, kills_processes=True)
 
