@@ -184,11 +184,15 @@ def test_a_worker_of_one_file_with_an_event_of_its_own_is_counted_and_named(
 
 
 def test_who_publishes_is_told_if_no_process_dispatches(container: Container, nous: Nous, tmp_path: Path) -> None:
-    (tmp_path / "chat.txt").write_text(CHAT)
-    assert "no worker runs yet" in nous("publish", tmp_path / "chat.txt").stderr
+    def told(name: str) -> str:
+        (tmp_path / name).write_text(CHAT)
+        return nous("publish", tmp_path / name).stderr
+
+    assert "no worker runs yet" in told("first.txt")
+    assert "no worker runs yet" not in told("first.txt"), "nothing of it is new"
 
     run_elsewhere(container, "episode-summarizer", known_as="episode-summarizer-1")
-    assert "no worker runs yet" in nous("publish", tmp_path / "chat.txt").stderr
+    assert "no worker runs yet" in told("second.txt")
 
     run_elsewhere(container, "fact-extractor")
-    assert "no worker runs yet" not in nous("publish", tmp_path / "chat.txt").stderr
+    assert "no worker runs yet" not in told("third.txt")
