@@ -26,8 +26,9 @@ class CompressionMode(StrEnum):
     AGGRESSIVE = "aggressive"
 
 
-# The share of a text's tokens that a mode aims at.
+# The share of a text's tokens that a mode aims at, and the share that is left at least.
 _RETAINED = {CompressionMode.OFF: 1.0, CompressionMode.BALANCED: 0.55, CompressionMode.AGGRESSIVE: 0.35}
+_FLOOR = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,9 @@ def _without_sentences(text: str, room: int, mode: CompressionMode) -> str:
     """Return *text* with the sentences that fit into *room* bytes beside those that always stay."""
     units = [piece for unit in _units(text) for piece in _pieces(unit, room)]
     code = sum(unit.bytes for unit in units if unit.is_code)
+    fewest = int(_FLOOR * sum(unit.bytes for unit in units)) - code
     prose = [at for at, unit in enumerate(units) if not unit.is_code]
-    chosen = {prose[at] for at in _chosen([units[at] for at in prose], room - code, mode)}
+    chosen = {prose[at] for at in _chosen([units[at] for at in prose], room - code, fewest, mode)}
     kept = [unit.is_code or at in chosen for at, unit in enumerate(units)]
     return "".join(_joined(units, kept))
 
@@ -137,8 +139,11 @@ _NUMBER = re.compile(r"(?<![^\W\d])\d")
 _INTENT_SENTENCES, _INTENT_LETTERS = 2, 4
 
 
-def _chosen(units: Sequence[_Unit], room: int, mode: CompressionMode) -> set[int]:
-    """Return the indexes of sentences to keep: those that have to stay, then the best that fit."""
+def _chosen(units: Sequence[_Unit], room: int, fewest: int, mode: CompressionMode) -> set[int]:
+    """Return the indexes of sentences to keep: those that have to stay, then the best that fit into *room* bytes.
+
+    Below *fewest* bytes, the next best is kept though it does not fit.
+    """
     always = [*_TABLES["kept"], *(_TABLES["preferred"] if mode is CompressionMode.BALANCED else ())]
     texts = [unit.text.casefold() for unit in units]
     kept = {at for at, text in enumerate(texts) if any(word in text for word in always)}
@@ -150,7 +155,7 @@ def _chosen(units: Sequence[_Unit], room: int, mode: CompressionMode) -> set[int
     scores = [_score(at, len(units), unit.text, intent, mode) for at, unit in enumerate(units)]
     left = room - sum(units[at].bytes for at in kept)
     for at in sorted(range(len(units)), key=lambda at: -scores[at]):
-        if at not in kept and units[at].bytes <= left:
+        if at not in kept and (units[at].bytes <= left or room - left < fewest):
             kept.add(at)
             left -= units[at].bytes
     return kept

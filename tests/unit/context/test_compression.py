@@ -105,6 +105,12 @@ def test_prose_without_references_comes_close_to_the_share_of_its_mode(mode: Com
     assert aim - 0.04 < share(text, mode) <= aim
 
 
+def test_a_quarter_is_left_though_the_next_sentence_exceeds_the_room() -> None:
+    long = "The stone fell " + "into the cold river " * 7 + "again. "
+
+    assert 0.25 <= share("The mill turned. " + long * 3, CompressionMode.AGGRESSIVE) < 0.5
+
+
 @modes
 def test_lines_with_errors_addresses_and_numbers_stay_whole_and_on_their_lines(mode: CompressionMode) -> None:
     kept = ["  TypeError: x is not a function", "see https://example.com/a?b=1", "  took 412 ms", "retry 3 of 5"]
