@@ -46,4 +46,6 @@ def quality(app: App, folder: Path, *, baseline: Path | None, update: bool, as_j
     for row in regressed:
         now = "is not measured now" if row["value"] is None else f"is {row['value']:.3f}"
         note(f"regressed: {row['measure']} was {row['baseline']:.3f}, and {now}")
+    if by in known and not (update or regressed):
+        note(f"no measure has regressed from {path}")
     click.get_current_context().exit(FAILED if regressed else 0)
