@@ -67,7 +67,7 @@ class EpisodeReviser:
         summary_input = self._context.episodes.summary_input(event.scope, event.episode_id)
         if summary_input is None:
             return _nothing_left(event, stored.state, NO_BRIEF)
-        recorded = self._context.recorded_decisions(event.scope, event.episode_id)
+        recorded = self._context.recorded_decisions(event.scope, stored.session_id, stored.external_id)
         since = replace(summary_input, decisions=tuple(dict.fromkeys((*recorded, *summary_input.decisions))))
         return self._revised(event, stored, since, summarizer, matter)
 

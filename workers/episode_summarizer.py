@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 import structlog
@@ -78,7 +77,8 @@ class EpisodeSummarizer:
         reason = _reason_to_skip(transcript, event, stored, self._context.clock())
         if reason:
             return self._skipped(event, reason, stored)
-        session = _Session(event, transcript, self._windows(transcript), self._decisions(event, transcript), stored)
+        decisions = self._decisions(event, transcript, stored)
+        session = _Session(event, transcript, self._windows(transcript), decisions, stored)
         return self._effects(session, matter)
 
     def _windows(self, transcript: Transcript) -> Windows:
@@ -88,10 +88,9 @@ class EpisodeSummarizer:
             _log.warning("session.windows_capped", wanted=windows.wanted, windows=made)
         return windows
 
-    def _decisions(self, event: SessionEnded, transcript: Transcript) -> tuple[Decision, ...]:
-        names = dict.fromkeys(filter(None, (event.session_id, event.episode_id)))
-        ids = (episode_id(event.scope, name) for name in names)
-        recorded = chain.from_iterable(self._context.recorded_decisions(event.scope, each) for each in ids)
+    def _decisions(self, event: SessionEnded, transcript: Transcript, stored: Episode | None) -> tuple[Decision, ...]:
+        before = stored.external_id if stored else None
+        recorded = self._context.recorded_decisions(event.scope, event.session_id, event.episode_id, before)
         return tuple(dict.fromkeys((*recorded, *event.decided, *verdicts(SessionRecord(transcript)))))
 
     def _effects(self, session: "_Session", matter: CacheSubject) -> Effects:

@@ -19,7 +19,7 @@ from nous.domain.effects import AppendFacts, Effects, RecordResummaryAttempt, Sa
 from nous.domain.episode import NAMESPACE, episode_id
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, is_of_none
-from nous.domain.events import DecisionRecorded, Event, SessionEnded, kinds, own_id
+from nous.domain.events import DecisionRecorded, Event, SessionEnded, kinds, own_id, with_text
 from nous.domain.fact import occurrences
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of
@@ -55,9 +55,17 @@ def session_name(scope: Scope, session_id: str) -> str:
     return str(episode_id(scope, session_id))
 
 
+def alias_name(scope: Scope, alias: str) -> str:
+    """Return the name for the id that a producer gave an episode. A session may have the same id."""
+    return f"alias:{session_name(scope, alias)}"
+
+
 def name_of(event: Event) -> str:
     """Return the name of the tombstone that blocks *event*; empty if it is of no session."""
-    return "" if is_of_none(event.session_id, type(event)) else session_name(event.scope, event.session_id)
+    if is_of_none(event.session_id, type(event)):
+        return ""
+    is_aliased = isinstance(event, DecisionRecorded) and event.episode_id is not None
+    return (alias_name if is_aliased else session_name)(event.scope, event.session_id)
 
 
 def form_name(mark: str) -> str:
@@ -276,7 +284,8 @@ def amended(raw: bytes, forms: Collection[str], *, event_id: UUID) -> bytes | No
 
 
 def _text(candidate: Any) -> str:
-    text: object = cast("dict[str, Any]", candidate).get("text") if isinstance(candidate, dict) else candidate
+    said = with_text(candidate)
+    text: object = cast("dict[str, Any]", said).get("text") if isinstance(said, dict) else ""
     return text if isinstance(text, str) else ""
 
 

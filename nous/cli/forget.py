@@ -16,6 +16,7 @@ from nous.domain.errors import NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope, checked_name
 from nous.services.erasure import EraseFact, EraseScope, EraseSession, ErasureReceipt, ErasureRequest
+from nous.services.memory import episode_named
 from nous.services.redaction import RedactionReceipt
 from nous.store.base import NO_VECTORS
 
@@ -61,7 +62,9 @@ def forget(
 
 def _act(container: Container, scope: Scope, session: str | None, fact: str | None) -> ErasureRequest:
     if session is not None:
-        return EraseSession(scope=scope, name=checked_name(session, "the id of a session"))
+        name = checked_name(session, "the id of a session")
+        episode = episode_named(container.memory, name, scope)
+        return EraseSession(scope=scope, name=episode.session_id if episode else name)
     return EraseScope(scope=scope) if fact is None else EraseFact(scope=scope, id=_id_of(fact, container, scope))
 
 

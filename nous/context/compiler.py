@@ -33,7 +33,7 @@ from nous.context.segments import (
     TierSelected,
 )
 from nous.domain.anchored_summary import AnchoredSummary
-from nous.domain.errors import BadInput, NousError
+from nous.domain.errors import BadInput
 from nous.domain.summary_input import Segment
 from nous.embedding.base import Embedder
 from nous.summary.anchored import FailureKind, Summarizer, SummarizerError
@@ -53,7 +53,7 @@ _MODES = {
     SegmentKind.OLDER_TURN: CompressionMode.BALANCED,
     SegmentKind.RECENT_TURN: CompressionMode.BALANCED,
 }
-_AHEAD_OF_RECALL = (SegmentKind.SYSTEM_PROMPT, SegmentKind.MEMORY_BLOCK)
+_AHEAD_OF_RECALL = (SegmentKind.SYSTEM_PROMPT, SegmentKind.TOOL_DEFINITIONS, SegmentKind.MEMORY_BLOCK)
 
 
 class ContextTooLarge(BadInput):
@@ -139,10 +139,10 @@ def _similarities(given: Sequence[ContextSegment], query: str, embedder: Embedde
         return []
     try:
         asked, *rows = embedder.embed([query, *(each.content for each in given)])
-    except NousError as error:
+        return [float(asked @ row) for row in rows]
+    except Exception as error:  # noqa: BLE001  whatever a caller's embedder raises, the prompt is due
         log.warning("context.embedder_failed", reason=str(error))
         return []
-    return [float(asked @ row) for row in rows]
 
 
 @dataclass(slots=True, eq=False)
@@ -187,7 +187,7 @@ class _Window:
 
     @property
     def shown(self) -> list[_Slot]:
-        """Kept slots in order. The recalled summary stands behind system prompt and memory."""
+        """Kept slots in order. The recalled summary stands behind system prompt, tools and memory."""
         kept = [slot for slot in self.slots if slot.text is not None]
         if self.recall is None or self.recall.text is None:
             return kept

@@ -80,7 +80,8 @@ class _Unit(NamedTuple):
 
 
 _GAP = re.compile(r"((?<=[.!?])[ \t]+(?=\S)|(?<![ \t])[ \t]*\n(?:[ \t]*\n)*|(?<=[\u3002\uff01\uff1f])(?=\S))")
-_LONGEST = 200  # characters of a piece of a sentence that is larger than the room for all
+_LONGEST = 200  # characters of a piece of a sentence that is larger than the room for all, unless it is an address
+_WHOLE = 400  # bytes of a sentence that has to stay: up to these, it is never taken in pieces
 
 
 def _without_sentences(text: str, room: int, mode: CompressionMode) -> str:
@@ -91,7 +92,7 @@ def _without_sentences(text: str, room: int, mode: CompressionMode) -> str:
     prose = [at for at, unit in enumerate(units) if not unit.is_code]
     chosen = {prose[at] for at in _chosen([units[at] for at in prose], room - code, fewest, mode)}
     kept = [unit.is_code or at in chosen for at, unit in enumerate(units)]
-    return "".join(_joined(units, kept))
+    return "".join(_joined(units, kept, is_output=mode is CompressionMode.AGGRESSIVE))
 
 
 def _units(text: str) -> Iterator[_Unit]:
@@ -109,22 +110,27 @@ def _sentences(prose: str) -> Iterator[_Unit]:
 
 
 def _pieces(unit: _Unit, room: int) -> Iterator[_Unit]:
-    """Yield *unit*; in pieces, by words if there are any, if it exceeds *room* bytes."""
-    if unit.is_code or unit.bytes <= room:
+    """Yield *unit*; in pieces, by words if there are any, if it exceeds *room* bytes and may be cut."""
+    is_whole = unit.bytes <= _WHOLE and _has_to_stay(unit.text)
+    if unit.is_code or not unit.text or unit.bytes <= room or is_whole:
         yield unit
         return
     most = max(min(_LONGEST, room // 5), 1)
-    found = list(re.finditer(rf"(.{{1,{most}}}(?!\S)|.{{1,{most}}})(\s*)", unit.text, re.DOTALL))
+    found = list(re.finditer(rf"(\S*://\S*|.{{1,{most}}}(?!\S)|.{{1,{most}}})(\s*)", unit.text, re.DOTALL))
     yield from (_Unit(piece[1], piece[2], is_piece=True) for piece in found[:-1])
     yield _Unit(found[-1][1], unit.gap, is_piece=True)
 
 
-def _joined(units: Sequence[_Unit], kept: Sequence[bool]) -> Iterator[str]:
-    """Yield the kept units; of the gaps around dropped ones, the one of most weight stays."""
+def _joined(units: Sequence[_Unit], kept: Sequence[bool], *, is_output: bool) -> Iterator[str]:
+    """Yield the kept units; of the gaps around dropped ones, the one of most weight stays.
+
+    In the output of a tool, an error is quoted word for word.
+    """
     gap: str | None = None  # nothing was kept yet
     for unit, is_kept in zip(units, kept, strict=True):
         if is_kept:
-            yield (gap or "") + (unit.text if unit.is_code else _without_fillers(unit.text))
+            is_exact = unit.is_code or (is_output and _has_to_stay(unit.text))
+            yield (gap or "") + (unit.text if is_exact else _without_fillers(unit.text))
             gap = unit.gap
         elif gap is not None:
             gap = max(gap, _LEFT_OUT if unit.is_piece else unit.gap, key=_weight)
@@ -197,15 +203,16 @@ def _smaller_json(text: str, room: int) -> str:
     if text.lstrip()[:1] not in ("{", "["):
         return ""
     indent, separators = (2, None) if "\n" in text.strip() else (None, (",", ":"))
+    form: Any = {"ensure_ascii": text.isascii() or "\\ud" in text, "allow_nan": False, "separators": separators}
 
     def cut(most: int) -> str:
-        return json.dumps(_cut(value, most), ensure_ascii=text.isascii(), indent=indent, separators=separators)
+        return json.dumps(_cut(value, most), indent=indent, **form)
 
     try:
         value = json.loads(text)
         most = bisect_right(range(1, len(text)), room, key=lambda most: count_tokens(cut(most)))
         return cut(max(most, 1))
-    except (ValueError, RecursionError):  # no JSON, or nested too deeply
+    except (ValueError, RecursionError):  # no JSON, a number beyond a float, or nested too deeply
         return ""
 
 

@@ -154,11 +154,15 @@ class SessionTouched(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionRecorded(Event):
-    """A decision of a session was recorded, in the recorder's own words."""
+    """A decision of a session was recorded, in the recorder's own words.
+
+    `episode_id` is set if the producer named its own id of the episode, and not the session, whose id that is then.
+    """
 
     type: ClassVar[str] = "decision_recorded"
 
     description: str
+    episode_id: str | None = None
     category: str = "decision"
     stakes: str = "unstated"
     confidence: Share = 1.0
@@ -167,8 +171,10 @@ class DecisionRecorded(Event):
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
         """Take a producer's own id of the episode for the session, if that is not named."""
-        own = own_id(data)
-        return data if data.get("session_id") or own is None else {**data, "session_id": own}
+        if (own := own_id(data)) is None:
+            return data
+        session = data.get("session_id") or own
+        return {**data, "session_id": session, "episode_id": own if session == own else None}
 
     @property
     def decision(self) -> Decision:
@@ -212,10 +218,11 @@ class EpisodeSummarized(Event):
         if not isinstance(candidates, list):
             return data
         saying = (each for each in cast("list[Any]", candidates) if not isinstance(each, str) or each.strip())
-        return {**data, "candidate_facts": [*map(_with_text, saying)]}
+        return {**data, "candidate_facts": [*map(with_text, saying)]}
 
 
-def _with_text(candidate: Any) -> Any:
+def with_text(candidate: Any) -> Any:
+    """Return a candidate fact on the wire with its `text`: it may be that alone, or have a `content`."""
     if isinstance(candidate, str):
         return {"text": candidate}
     is_worded = isinstance(candidate, dict) and "text" not in candidate and "content" in candidate

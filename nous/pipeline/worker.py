@@ -11,7 +11,7 @@ import structlog
 from typing_extensions import TypeVar  # typing's own has defaults from Python 3.13 on
 
 from nous.domain.effects import Effects
-from nous.domain.episode import Decision
+from nous.domain.episode import Decision, episode_id
 from nous.domain.errors import NousError
 from nous.domain.events import Event
 from nous.domain.scope import CacheSubject, Scope
@@ -58,10 +58,16 @@ class WorkerContext:
     cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
     redacted: Callable[[Event], Event] = field(default=lambda event: event)
 
-    def recorded_decisions(self, scope: Scope, episode_id: UUID) -> Sequence[Decision]:
-        """Return the recorded decisions; none if unreadable, which must not cost the episode."""
+    def recorded_decisions(self, scope: Scope, session_id: str, *external_ids: str | None) -> Sequence[Decision]:
+        """Return the decisions recorded for a session; none if unreadable, which must not cost the episode.
+
+        They may be recorded under *external_ids* of its episode, but for one that is another session's id.
+        """
         try:
-            return self.decisions.get_episode_decisions(episode_id, scope=scope)
+            given = ((each, episode_id(scope, each)) for each in external_ids if each)
+            own = [each for each, id_ in given if self.episodes.get(scope, id_) is None]
+            ids = [episode_id(scope, each) for each in dict.fromkeys((session_id, *own))]
+            return [one for each in ids for one in self.decisions.get_episode_decisions(each, scope=scope)]
         except NousError as error:
             _log.warning("decisions.read_failed", reason=str(error))
             return ()

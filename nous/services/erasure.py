@@ -11,7 +11,16 @@ from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from nous.bus.erasure import SCOPE_NAME, ErasureMatches, ErasureTarget, Tombstone, fact_name, form_name, session_name
+from nous.bus.erasure import (
+    SCOPE_NAME,
+    ErasureMatches,
+    ErasureTarget,
+    Tombstone,
+    alias_name,
+    fact_name,
+    form_name,
+    session_name,
+)
 from nous.bus.redis.erasure import RedisBusErasure, RedisTombstones
 from nous.domain.episode import episode_id
 from nous.domain.errors import NotFound, Retryable
@@ -290,7 +299,7 @@ class _Erasure:
     def _cover(self, target: ErasureTarget, sessions: Iterable[str] = ()) -> None:
         """Add *target*, and write tombstones of it and of *sessions*, before anything is removed."""
         self.target = self.target.and_(target)
-        aliases = (session_name(self.target.scope, alias) for alias in self.target.aliases)
+        aliases = (alias_name(self.target.scope, alias) for alias in self.target.aliases)
         fresh = {*sessions, *aliases, *map(form_name, target.marks)} - self.names
         self.names |= fresh
         facts, marks = tuple(sorted(self.target.facts)), tuple(sorted(self.target.marks))

@@ -85,21 +85,34 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
 
 
 def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
-    """Return the episode with an id, or a session id, that is or begins with *name*.
+    """Return the episode of `episode_named`, or else the one with an id, or a session id, that begins with *name*.
 
-    An exact session id comes first, then the id that its producer gave the episode. Raises `NotFound` if there is none
-    in *scope*, and `BadInput` if several ids begin so, or *name* is too short.
+    Raises `NotFound` if there is none in *scope*, and `BadInput` if several ids begin so, or *name* is too short.
     """
-    if exact := context.episodes.get(scope, episode_id(scope, name)):
-        return exact
+    if named := episode_named(context, name, scope):
+        return named
     recent = context.episodes.recent(scope, _ALL)
-    if named := [each for each in recent if each.external_id == name]:
-        return named[0]
     found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
     if not found:
         raise NotFound(f"there is no episode of a session {name!r} in {scope}; `nous status SESSION` says if it waits")
     check_prefix("session", name, [each.session_id for each in found])
     return found[0]
+
+
+def episode_named(context: Memory, name: str, scope: Scope) -> Episode | None:
+    """Return the episode of the session *name*, or else with that id, or else with that id of its producer's.
+
+    Raises `BadInput` if producers have given the id to several sessions.
+    """
+    if exact := context.episodes.get(scope, episode_id(scope, name)):
+        return exact
+    recent = context.episodes.recent(scope, _ALL)
+    if by_id := next((each for each in recent if str(each.id) == name.casefold()), None):
+        return by_id
+    given = [each for each in recent if each.external_id == name]
+    if len(given) > 1:
+        raise BadInput(f"{len(given)} sessions have the episode id {name!r}: {some_of([x.session_id for x in given])}")
+    return given[0] if given else None
 
 
 def check_prefix(what: str, name: str, ids: Sequence[str]) -> None:

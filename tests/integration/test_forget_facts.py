@@ -25,7 +25,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact, episode_id
 from nous.domain.errors import Unavailable
-from nous.domain.events import DecisionRecorded, Event, SessionEnded
+from nous.domain.events import DecisionRecorded, EpisodeSummarized, Event, SessionEnded
 from nous.domain.fact import Row, Source
 from nous.domain.scope import CacheSubject
 from nous.knowledge.erase import Erased
@@ -197,6 +197,38 @@ def test_decisions_under_an_id_that_a_session_gave_its_episode_go_with_it_unless
         assert f"nous:decisions:{HERE}:{episode_id(HERE, kept)}" in keys_with(town.client, f"planted {kept}")
     assert town.container.tombstones.find(HERE, session_name(HERE, OTHER)) is None
     assert town.balances() == {0}
+
+
+def test_an_id_of_a_forgotten_episode_blocks_decisions_under_it_alone_until_the_session_is_let_back(
+    town: Town, nous: Nous
+) -> None:
+    foreign(town, SessionEnded, session_id="a", episode_id="b", transcript=told("plantedwords of a"))
+    town.settle()
+
+    assert nous("forget", "--session", "b", "--scope", str(HERE), "--yes").exit_code == 0
+    foreign(town, DecisionRecorded, episode_id="b", description="planted late")
+    town.publish("b", "otherwords")
+    town.settle()
+
+    assert keys_with(town.client, "planted").keys() == {"nous:events:decision_recorded"}
+    assert keys_with(town.client, "otherwords")
+    town.publish("a", "plantedwords again", again=True)
+    foreign(town, DecisionRecorded, episode_id="b", description="planted anew")
+    town.settle()
+    assert f"nous:decisions:{HERE}:{episode_id(HERE, 'b')}" in keys_with(town.client, "planted anew")
+
+
+def test_a_candidate_with_subject_and_content_is_forgotten_from_its_event_too(town: Town) -> None:
+    candidate = {"subject": "billing", "content": "Service billing listens on port 90171."}
+    summary = {"title": "Ports", "summary": "A port was set.", "outcome": "resolved", "outcome_rationale": "It is."}
+    summary |= {"key_points": [], "topics": []}
+    foreign(town, EpisodeSummarized, session_id="own", summary=summary, candidate_facts=[candidate])
+    town.settle()
+    [fact] = (each for text, each in town.facts().items() if "90171" in text)
+
+    eraser(town.container).erase(EraseFact(scope=HERE, id=fact))
+
+    assert keys_with(town.client, "90171") == {}
 
 
 def test_the_command_asks_first_and_prints_a_receipt_without_content(town: Town, nous: Nous, tmp_path: Path) -> None:

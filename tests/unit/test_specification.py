@@ -164,6 +164,17 @@ def test_a_producers_own_id_of_an_episode_finds_it_and_its_decisions_and_is_echo
     assert isinstance(said, EpisodeSummarized)
     assert (said.external_id, said.episode_id) == ("ep-1", episode.id)
 
+    world.publish(text=SESSION * 2)
+    world.publish("another", SESSION, episode_id="s1")
+    world.work()
+    later, another = find_episode(memory, "ep-1", Scope()), find_episode(memory, "another", Scope())
+    assert (later.edition, later.decisions, another.decisions) == (2, episode.decisions, ())
+    assert find_episode(memory, str(later.id), Scope()) == later
+    world.publish("third", SESSION, episode_id="ep-1")
+    world.work()
+    with pytest.raises(BadInput, match="2 sessions have the episode id 'ep-1'"):
+        find_episode(memory, "ep-1", Scope())
+
 
 @pytest.mark.parametrize("given", ["ep-1", 17])
 def test_the_id_of_an_episode_may_be_any_text_or_a_number(given: object) -> None:

@@ -17,7 +17,17 @@ import redis
 
 from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at
-from nous.bus.erasure import EntryHead, ErasableEntry, ErasureMatches, ErasureTarget, Tombstone, amended, mark_in, said
+from nous.bus.erasure import (
+    EntryHead,
+    ErasableEntry,
+    ErasureMatches,
+    ErasureTarget,
+    Tombstone,
+    alias_name,
+    amended,
+    mark_in,
+    said,
+)
 from nous.bus.redis import streams as pages
 from nous.bus.redis.streams import RedisPart
 from nous.domain.errors import Retryable
@@ -223,9 +233,11 @@ class RedisTombstones(RedisPart):
         return None if raw is None else decode(Tombstone, raw)
 
     def lift(self, scope: Scope, name: str) -> bool:
-        """Remove a tombstone; false if there was none."""
+        """Remove a tombstone, and those of its aliases; false if there was none."""
+        stone = self.find(scope, name)
+        names = [name, *(alias_name(scope, each) for each in (stone.aliases if stone else ()))]
         with translated():
-            return bool(self._client.hdel(self._keys.forgotten(scope), name))
+            return bool(self._client.hdel(self._keys.forgotten(scope), *names))
 
     def forms(self, scope: Scope) -> SuppressedTexts:
         """Return the texts that must not be learned again in *scope*."""
