@@ -92,7 +92,7 @@ def _without_sentences(text: str, room: int, mode: CompressionMode) -> str:
     prose = [at for at, unit in enumerate(units) if not unit.is_code]
     chosen = {prose[at] for at in _chosen([units[at] for at in prose], room - code, fewest, mode)}
     kept = [unit.is_code or at in chosen for at, unit in enumerate(units)]
-    return "".join(_joined(units, kept, is_output=mode is CompressionMode.AGGRESSIVE))
+    return "".join(_joined(units, kept))
 
 
 def _units(text: str) -> Iterator[_Unit]:
@@ -121,16 +121,12 @@ def _pieces(unit: _Unit, room: int) -> Iterator[_Unit]:
     yield _Unit(found[-1][1], unit.gap, is_piece=True)
 
 
-def _joined(units: Sequence[_Unit], kept: Sequence[bool], *, is_output: bool) -> Iterator[str]:
-    """Yield the kept units; of the gaps around dropped ones, the one of most weight stays.
-
-    In the output of a tool, an error is quoted word for word.
-    """
+def _joined(units: Sequence[_Unit], kept: Sequence[bool]) -> Iterator[str]:
+    """Yield the kept units; of the gaps around dropped ones, the one of most weight stays."""
     gap: str | None = None  # nothing was kept yet
     for unit, is_kept in zip(units, kept, strict=True):
         if is_kept:
-            is_exact = unit.is_code or (is_output and _has_to_stay(unit.text))
-            yield (gap or "") + (unit.text if is_exact else _without_fillers(unit.text))
+            yield (gap or "") + (unit.text if unit.is_code else _without_fillers(unit.text))
             gap = unit.gap
         elif gap is not None:
             gap = max(gap, _LEFT_OUT if unit.is_piece else unit.gap, key=_weight)

@@ -196,18 +196,19 @@ def test_what_the_query_is_about_comes_first() -> None:
 def test_dropped_turns_go_to_the_summarizer_and_its_summary_stands_behind_system_and_memory() -> None:
     turns = [ContextSegment(OLDER, prose(300), age_index=age, role="user") for age in range(9)]
     note, events = Note(), list[ContextEvent]()
-    segments = [ContextSegment(SYSTEM, "sys"), ContextSegment(MEMORY, "known"), *turns, ContextSegment(PROMPT, "go")]
+    ahead = [ContextSegment(TOOLS, "[]"), ContextSegment(SYSTEM, "sys"), ContextSegment(MEMORY, "known")]
+    segments = [*ahead, *turns, ContextSegment(PROMPT, "go")]
 
     compiled = compile(segments, 600, summarizer=note, sink=events.append)
 
-    assert [each.kind for each in compiled.segments][:3] == [SYSTEM, MEMORY, RECALL]
-    assert compiled.segments[2].content == compiled.anchored_summary.to_prompt_text()
+    assert [each.kind for each in compiled.segments][:4] == [TOOLS, SYSTEM, MEMORY, RECALL]
+    assert compiled.segments[3].content == compiled.anchored_summary.to_prompt_text()
     assert compiled.anchored_summary.iteration == 1
     assert compiled.metrics.tier == "heuristic_summarization"
     assert compiled.metrics.summarizer_calls == 1
     assert compiled.dropped == ()
     assert {each.role for each in note.given[0]} == {"user"}
-    assert SummarizerInvoked(len(note.given[0]), count_tokens(compiled.segments[2].content)) in events
+    assert SummarizerInvoked(len(note.given[0]), count_tokens(compiled.segments[3].content)) in events
 
 
 @pytest.mark.parametrize(
@@ -277,11 +278,17 @@ def test_with_summarizer_and_embedder_meaning_counts_like_words() -> None:
     assert events[0] == TierSelected(ContextTier.EMBEDDING)
 
 
+class Broken(Down):
+    def embed(self, texts: Sequence[str]) -> Any:
+        raise RuntimeError(f"no gpu for {len(texts)} texts")
+
+
+@pytest.mark.parametrize("embedder", [Down(), Broken()])
 @pytest.mark.parametrize(("summarizer", "tier"), [(Note(), "heuristic_summarization"), (None, "heuristic")])
-def test_an_embedder_that_is_down_or_alone_changes_nothing(summarizer: Note | None, tier: str) -> None:
+def test_an_embedder_that_is_down_or_alone_changes_nothing(summarizer: Note | None, tier: str, embedder: Down) -> None:
     segments = [ContextSegment(MEMORY, "zebra"), ContextSegment(PROMPT, "ananas")]
 
-    compiled = compile(segments, summarizer=summarizer, embedder=Down())
+    compiled = compile(segments, summarizer=summarizer, embedder=embedder)
 
     assert compiled.segments == tuple(segments)
     assert compiled.metrics.tier == tier

@@ -124,6 +124,22 @@ def test_lines_with_errors_addresses_and_numbers_stay_whole_and_on_their_lines(m
 
 
 @modes
+@pytest.mark.parametrize("text", ["\n" * 400, "\n" * 400 + "all is fine\n" * 20, "```\nx = 1\n```" + "\n" * 400])
+def test_blank_lines_take_no_room_from_words(text: str, mode: CompressionMode) -> None:
+    assert compress(text, mode).text.split() == text.split() or share(text, mode) <= 0.56
+
+
+@modes
+def test_an_address_and_a_brief_error_are_never_torn(mode: CompressionMode) -> None:
+    clause = "and then the agent walked around the long shed to find what it had lost "
+    address = "https://ci.example.com/builds/2026/07/14/job/4711/artifacts/logs/full-output-of-the-step.txt"
+    error = "OperationalError: connection to db-7 port 5432 refused, since the certificate expired on 2026-06-30"
+
+    assert address in compress(f"{clause * 4}the log is at {address} {clause * 4}", mode).text
+    assert error in compress("collecting\n" * 2 + f"{error}\n" + "ok ok ok ok ok\n" * 16, mode).text
+
+
+@modes
 def test_code_between_fences_is_never_touched(mode: CompressionMode) -> None:
     code = "```rust\nfn add(a: i32,  b: i32) -> i32 {\n\n    a + b // just really simply\n}\n```"
     text = f"Fix my code:\n{code}\n" + "It panics when the sum is very large and nothing else works. " * 20
@@ -154,6 +170,16 @@ def test_json_stays_json_and_keeps_failures_in_its_middle(indent: int | None, mo
     assert json.loads(shorter)["rows"][0] == rows[0]
     assert json.loads(shorter)["total"] == 300
     assert ("\n" in shorter) is bool(indent)
+
+
+@pytest.mark.parametrize("odd", ["1e400", r'"\ud83d \u00e9 é"'])
+def test_json_stays_what_any_reader_takes(odd: str) -> None:
+    text = f'{{"odd": {odd}, "rows": [{", ".join(map(str, range(300)))}]}}'
+
+    shorter = compress(text, "aggressive").text
+
+    assert "Infinity" not in shorter
+    assert shorter.encode()
 
 
 def test_json_of_one_long_text_is_cut_in_its_middle() -> None:
