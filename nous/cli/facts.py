@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from nous.app.container import Container
 from nous.bus.base import Conflict
-from nous.bus.erasure import WasForgotten, form_name, session_name
+from nous.bus.erasure import WasForgotten, session_name, text_name
 from nous.cli.framework import BAD_INPUT, App, json_option, limit_option, opened, scope_option
 from nous.cli.lookup import elsewhere, knowledge_of, one_of
 from nous.cli.memory_text import fact_lines, fact_object
@@ -25,7 +25,7 @@ from nous.domain.events import EpisodeSummarized, FactsUnembedded
 from nous.domain.fact import LinkKind, Row, Source, Superseded
 from nous.domain.record_codec import adapter
 from nous.domain.scope import Scope, checked_name
-from nous.knowledge.candidate_filter import checked, mark_of
+from nous.knowledge.candidate_filter import checked
 from nous.knowledge.decision import FactDecision, announcements, unembedded
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
@@ -185,7 +185,7 @@ def let_back(container: Container, scope: Scope, session: str, candidates: Itera
     """Lift the suppression of forgotten *candidates*, and of the session."""
     for each in candidates:
         container.tombstones.lift(scope, session_name(scope, session))
-        container.tombstones.lift(scope, form_name(mark_of(scope, exact_form(each.text))))
+        container.tombstones.lift(scope, text_name(scope, each.text))
 
 
 def _cause(scope: Scope, session: str, candidates: Sequence[CandidateFact], container: Container) -> EpisodeSummarized:
