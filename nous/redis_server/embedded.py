@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import time
 from dataclasses import dataclass
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -128,7 +129,9 @@ def _spawn(place: DataDir, program: Path) -> None:
     """Start *program*, which daemonizes and inherits the descriptor of the alive lock."""
     with data_dir.held(place.alive, within=PATIENCE) as alive, place.log.open("ab") as log:
         place.socket.unlink(missing_ok=True)
-        _clear_unfinished(place)
+        # Files of servers that were killed while writing: they may hold erased data.
+        for unfinished in chain(place.home.glob("temp-*.aof"), place.home.glob("temp-*.rdb")):
+            unfinished.unlink()
         try:
             subprocess.run(
                 [program, *_options(place)],
@@ -142,13 +145,6 @@ def _spawn(place: DataDir, program: Path) -> None:
             )
         except OSError as error:
             raise Misconfigured(f"cannot run {program}: {error.strerror}") from error
-
-
-def _clear_unfinished(place: DataDir) -> None:
-    """Remove files of servers that were killed while writing: they may hold erased data."""
-    for pattern in ("temp-*.aof", "temp-*.rdb"):
-        for path in place.home.glob(pattern):
-            path.unlink()
 
 
 def _options(place: DataDir) -> list[str]:
