@@ -82,14 +82,11 @@ class EmbeddedConnection(UnixDomainSocketConnection):
         try:
             return super()._connect()
         except (ConnectionRefusedError, FileNotFoundError):
-            self._revive()
+            try:
+                embedded.revive(self._directory)
+            except NousError as error:  # users of the connection, such as RQ, handle the errors of redis-py only
+                raise redis.ConnectionError(str(error)) from error
             return super()._connect()
-
-    def _revive(self) -> None:
-        try:
-            embedded.revive(self._directory)
-        except NousError as error:  # users of the connection, such as RQ, handle the errors of redis-py only
-            raise redis.ConnectionError(str(error)) from error
 
 
 def _client(settings: Settings, *, retries: int) -> redis.Redis:
