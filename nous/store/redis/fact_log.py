@@ -1,4 +1,4 @@
-"""Read fact logs and vectors from Redis; replace a log by what an erasure or redaction leaves.
+"""Read fact logs and vectors from Redis; replace a log by what an erasure leaves of it.
 
 Rows are appended by `nous.store.redis.plans`. A read takes one round trip if nothing was appended, or nothing with a
 vector; two otherwise, and three if the log was rewritten.
