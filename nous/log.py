@@ -16,7 +16,6 @@ import orjson
 import structlog
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor, WrappedLogger
-from typing_extensions import override
 
 Level = Literal["debug", "info", "warning", "error"]
 Form = Literal["auto", "json", "console"]
@@ -52,13 +51,17 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
         cache_logger_on_first_use=False,
     )
     handler = StandardError(level.upper())  # RQ sets the levels of its loggers itself, so the handler filters as well
-    handler.addFilter(_Chatter(is_wanted=level == "debug"))
+    if level != "debug":
+        handler.addFilter(_is_no_chatter)
     is_console = form == "console" or (form == "auto" and sys.stderr.isatty())
+    # Richer formatters, used by default where installed, print the values of variables: the content of sessions.
+    plain = structlog.dev.plain_traceback
+    console = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
     json = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_as_json)]
     handler.setFormatter(
         ProcessorFormatter(
             foreign_pre_chain=[*_shared(), structlog.stdlib.ExtraAdder(), _without_colour],
-            processors=[ProcessorFormatter.remove_processors_meta, *(_console() if is_console else json)],
+            processors=[ProcessorFormatter.remove_processors_meta, *(console if is_console else json)],
         )
     )
     root = logging.getLogger()
@@ -70,16 +73,9 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     _take_over_from_rq()
 
 
-class _Chatter(logging.Filter):
-    """Filter that drops RQ's routine lines unless *is_wanted*."""
-
-    def __init__(self, *, is_wanted: bool) -> None:
-        super().__init__()
-        self._is_wanted = is_wanted
-
-    @override
-    def filter(self, record: logging.LogRecord) -> bool:
-        return self._is_wanted or record.levelno > logging.INFO or not record.name.startswith("rq.")
+def _is_no_chatter(record: logging.LogRecord) -> bool:
+    """Return whether *record* is none of RQ's routine lines."""
+    return record.levelno > logging.INFO or not record.name.startswith("rq.")
 
 
 def _take_over_from_rq() -> None:
@@ -100,12 +96,6 @@ def _shared() -> list[Processor]:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
     ]
-
-
-def _console() -> list[Processor]:
-    # Richer formatters, used by default where installed, print the values of variables: the content of sessions.
-    plain = structlog.dev.plain_traceback
-    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
 
 
 def _as_json(event: EventDict, **_: Any) -> str:

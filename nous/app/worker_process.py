@@ -17,20 +17,7 @@ from nous.runtime.maintenance import Resummarizer, SessionMaintenanceLoop, Strea
 from nous.runtime.worker_process import Dispatcher, DispatchLoop, Loop, WorkerProcess
 from nous.services.session_lifecycle import SessionRecovery
 
-SESSION_KEEPER = "session-keeper"
 EPISODE_SUMMARIZER = "episode-summarizer"
-
-
-def session_recovery(container: Container) -> SessionRecovery:
-    return SessionRecovery(
-        context=container.context,
-        bus=container.bus,
-        delivery_stats=container.delivery_stats,
-        dead=container.dead_letters,
-        touches=container.subscription(SESSION_KEEPER),
-        ends=container.subscription(EPISODE_SUMMARIZER),
-        idle=timedelta(seconds=container.settings.sessions.idle),
-    )
 
 
 _SELDOM = 12  # idle checks between two recoveries of sessions, at least: a recovery reads all dead letters
@@ -71,9 +58,16 @@ def session_loops(container: Container, name: str) -> Iterator[SessionMaintenanc
     """Yield the loop that closes idle sessions, if the worker *name* tracks session activity."""
     if container.subscription(name).kind is SessionTouched:
         interval, idle = container.settings.worker.sweep_interval, container.settings.sessions.idle
-        yield SessionMaintenanceLoop(
-            session_recovery(container), interval=interval, recover_every=max(interval * _SELDOM, idle)
+        recovery = SessionRecovery(
+            context=container.context,
+            bus=container.bus,
+            delivery_stats=container.delivery_stats,
+            dead=container.dead_letters,
+            touches=container.subscription(name),
+            ends=container.subscription(EPISODE_SUMMARIZER),
+            idle=timedelta(seconds=idle),
         )
+        yield SessionMaintenanceLoop(recovery, interval=interval, recover_every=max(interval * _SELDOM, idle))
 
 
 def dispatch_loop(container: Container, name: str, *, open_quarantine: Callable[[str], None]) -> DispatchLoop:

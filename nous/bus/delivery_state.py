@@ -114,9 +114,6 @@ class RetryPolicy:
     def is_exhausted(self, progress: DeliveryState) -> bool:
         return progress.errors >= self.max_attempts or progress.deaths >= self.deaths_before_dead_letter
 
-    def wants_quarantine(self, progress: DeliveryState) -> bool:
-        return progress.crashes >= self.crashes_before_quarantine
-
     def backoff(self, progress: DeliveryState, event_id: UUID) -> float:
         """Return the delay before the next attempt: exponential backoff with jitter.
 

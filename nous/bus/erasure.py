@@ -73,6 +73,10 @@ def form_name(mark: str) -> str:
     return f"{_FORM}{mark}"
 
 
+def text_name(scope: Scope, text: str) -> str:
+    return form_name(mark_of(scope, exact_form(text)))
+
+
 def mark_in(name: str) -> str | None:
     """Return the hash of the text that *name* stands for; None if it is no text's name."""
     return name.removeprefix(_FORM) if name.startswith(_FORM) else None
@@ -104,16 +108,12 @@ def texts_told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
     for write in effects.writes:
         match write:
             case AppendFacts(scope=scope, rows=rows):
-                yield from ((scope, _name_of_text(scope, each.text)) for each in occurrences(rows))
+                yield from ((scope, text_name(scope, each.text)) for each in occurrences(rows))
             case SaveEpisode(episode=episode, replaces=replaces):
                 for fact in (*episode.candidate_facts, *(replaces.candidate_facts if replaces else ())):
-                    yield episode.scope, _name_of_text(episode.scope, fact.text)
+                    yield episode.scope, text_name(episode.scope, fact.text)
             case _:
                 pass
-
-
-def _name_of_text(scope: Scope, text: str) -> str:
-    return form_name(mark_of(scope, exact_form(text)))
 
 
 def refusal(event: Event, raw: bytes) -> WasForgotten:
@@ -161,22 +161,15 @@ class ErasureTarget:
     def takes(self, entry: "EntryHead") -> bool:
         """Return whether to erase *entry*; one without a readable scope goes with its session."""
         if entry.scope is None:
-            return self._names(entry)
+            return self.names(entry.session_id, entry.kind)
         if entry.scope != self.scope:
             return False
-        return self.everything or self._names(entry) or bool(self.facts & entry.facts)
-
-    def is_of_another(self, entry: "EntryHead") -> bool:
-        """Return whether *entry* is of a session with the same name in another scope."""
-        return self._names(entry) and not self.takes(entry)
+        return self.everything or self.names(entry.session_id, entry.kind) or bool(self.facts & entry.facts)
 
     def names(self, session_id: str | None, kind: str) -> bool:
         """Return whether an event of *kind* with that *session_id* is about the session."""
         is_aliased = kind == DecisionRecorded.type and session_id in self.aliases
         return session_id is not None and (session_id == self.session_id or is_aliased)
-
-    def _names(self, entry: "EntryHead") -> bool:
-        return self.names(entry.session_id, entry.kind)
 
 
 class EntryHead(NamedTuple):

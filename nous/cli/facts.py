@@ -1,6 +1,6 @@
 """Subcommands of `nous facts`: learn from JSON lines; list, merge, supersede similar facts."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from itertools import islice
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from nous.app.container import Container
 from nous.bus.base import Conflict
-from nous.bus.erasure import WasForgotten, form_name, session_name
+from nous.bus.erasure import WasForgotten, session_name, text_name
 from nous.cli.framework import BAD_INPUT, App, json_option, limit_option, opened, scope_option
 from nous.cli.lookup import elsewhere, knowledge_of, one_of
 from nous.cli.memory_text import fact_lines, fact_object
@@ -25,7 +25,7 @@ from nous.domain.events import EpisodeSummarized, FactsUnembedded
 from nous.domain.fact import LinkKind, Row, Source, Superseded
 from nous.domain.record_codec import adapter
 from nous.domain.scope import Scope, checked_name
-from nous.knowledge.candidate_filter import checked, mark_of
+from nous.knowledge.candidate_filter import checked
 from nous.knowledge.decision import FactDecision, announcements, unembedded
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
@@ -77,7 +77,12 @@ def learn(app: App, source: str, *, scope: Scope, session: str | None, again: bo
         while batch := list(islice(lines, _AT_ONCE)):
             if again:
                 let_back(container, scope, name, (each for _, each in batch))
-            wanted = list(_wanted(batch, container.tombstones.forms(scope), complain))
+            forgotten, wanted = container.tombstones.forms(scope), list[CandidateFact]()
+            for number, each in batch:
+                if exact_form(each.text) in forgotten:
+                    complain(number, "text: it was forgotten on request; --again learns it all the same")
+                else:
+                    wanted.append(each)
             for decision in teach(container, scope, name, wanted):
                 print_json(_as_object(decision), indent=False) if as_json else say(_in_words(decision))
     click.get_current_context().exit(BAD_INPUT if refused else 0)
@@ -119,16 +124,6 @@ def candidate(said: dict[str, Any]) -> CandidateFact:
         date = shortened(found.event_date, 40)
         raise BadInput(f"event_date: {date!r} is no day, month or year in ISO 8601: 2026-03-01, 2026-03 or 2026")
     return checked(found)
-
-
-def _wanted(
-    batch: Sequence[tuple[int, CandidateFact]], forgotten: Collection[str], complain: Complain
-) -> Iterator[CandidateFact]:
-    for number, each in batch:
-        if exact_form(each.text) in forgotten:
-            complain(number, "text: it was forgotten on request; --again learns it all the same")
-        else:
-            yield each
 
 
 def _as_object(decision: FactDecision) -> dict[str, Any]:
@@ -185,7 +180,7 @@ def let_back(container: Container, scope: Scope, session: str, candidates: Itera
     """Lift the suppression of forgotten *candidates*, and of the session."""
     for each in candidates:
         container.tombstones.lift(scope, session_name(scope, session))
-        container.tombstones.lift(scope, form_name(mark_of(scope, exact_form(each.text))))
+        container.tombstones.lift(scope, text_name(scope, each.text))
 
 
 def _cause(scope: Scope, session: str, candidates: Sequence[CandidateFact], container: Container) -> EpisodeSummarized:

@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from nous.app.container import Container
-from nous.bus.erasure import Tombstone, form_name
+from nous.bus.erasure import Tombstone, text_name
 from nous.cli.facts import teach
 from nous.cli.framework import App, json_option, scope_option
 from nous.cli.lookup import ALL, elsewhere, knowledge_of
@@ -17,7 +17,6 @@ from nous.cli.output import day, render, say
 from nous.domain.episode import Episode, QuarantinedFact, Trust
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.scope import Scope
-from nous.knowledge.candidate_filter import mark_of
 from nous.knowledge.decision import fact_id
 from nous.knowledge.normalize import exact_form
 from nous.text.sanitize import one_line
@@ -71,7 +70,7 @@ def approve(app: App, fact: str, *, scope: Scope) -> None:
 def drop(app: App, fact: str, *, scope: Scope) -> None:
     """Refuse quarantined FACT for good: it is neither listed nor learned again."""
     found = _named(app.container, scope, fact)
-    name = form_name(mark_of(scope, exact_form(found.fact.candidate.text)))
+    name = text_name(scope, found.fact.candidate.text)
     app.container.tombstones.put(scope, (name,), Tombstone(at=app.container.clock(), is_done=True))
     say(f"dropped: {one_line(found.fact.candidate.text)}")
 

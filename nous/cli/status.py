@@ -302,7 +302,9 @@ def metrics(app: App) -> None:
 
     They are kept on the server, so they survive every process.
     """
-    samples = [*_of_workers(app.container), *_of_models(app.container), *_of_redactions(app.container)]
+    samples = [*_of_workers(app.container), *_of_models(app.container)]
+    for (where, rule), count in sorted(app.container.redactions.counts().items()):
+        samples.append(("nous_redactions_total", count, {"rule": rule, "where": where}))
     click.echo("\n".join(_metric_lines(samples)))
 
 
@@ -341,11 +343,6 @@ def _of_workers(container: Container) -> Iterator[_Sample]:
             yield "nous_oldest_pending_seconds", max(int(age.total_seconds()), 0), where
     yield "nous_lease_seconds", int(container.settings.worker.lease), {}
     yield "nous_dead_letters", container.dead_letters.count(), {}
-
-
-def _of_redactions(container: Container) -> Iterator[_Sample]:
-    for (where, rule), count in sorted(container.redactions.counts().items()):
-        yield "nous_redactions_total", count, {"rule": rule, "where": where}
 
 
 def _of_models(container: Container) -> Iterator[_Sample]:

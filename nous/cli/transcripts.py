@@ -1,7 +1,7 @@
 """Print, excerpt or search the turns of a transcript; list transcript formats."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, BinaryIO
@@ -149,9 +149,5 @@ def search_turns(app: App, query: str, source: str, *, limit: int, since_turn: i
     hits = recall_turns(question, turns, embed=embed, in_context=in_context, limit=limit)
     if question.lacks:
         note(f"found by words and files alone: {question.lacks}")
-    found = [asdict(hit) for hit in hits]
-    render(found, map(_turn_text, found), as_json=form["as_json"], empty="nothing was found")
-
-
-def _turn_text(hit: Mapping[str, Any]) -> str:
-    return f"turn {hit['turn']}  by {'; by '.join(hit['found_by'])}\n  {fitted(hit['text'], beside=2)}"
+    lines = (f"turn {hit.turn}  by {'; by '.join(hit.found_by)}\n  {fitted(hit.text, beside=2)}" for hit in hits)
+    render(map(asdict, hits), lines, as_json=form["as_json"], empty="nothing was found")

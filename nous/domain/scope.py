@@ -57,7 +57,7 @@ def checked_name(value: object, what: str) -> str:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CacheSubject:
     """Cache tag of model responses: a subject in a scope, by which an erasure invalidates them.
 
@@ -68,8 +68,3 @@ class CacheSubject:
     scope: Scope
     subject: UUID
     invalidation_count: int | None = 0
-
-    @classmethod
-    def of(cls, scope: Scope, subject: UUID) -> Self:
-        """Return the tag of a subject that was never invalidated."""
-        return cls(scope=scope, subject=subject)

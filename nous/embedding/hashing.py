@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +31,11 @@ class HashingEmbedder:
 
     def _vector(self, text: str) -> "NDArray[np.float64]":
         vector = np.zeros(self.dim)
-        for feature, weight in _features(text):
-            _add(vector, feature, weight)
+        for word in _WORD.findall(text.casefold()):
+            _add(vector, word, 1.0)
+            padded = f"<{word}>"  # its trigrams bring `deploys` near `deployed`
+            for start in range(len(padded) - 2):
+                _add(vector, padded[start : start + 3], 0.3)
         if not vector.any():
             _add(vector, _EMPTY, 1.0)
         return vector / np.linalg.norm(vector)
@@ -41,12 +44,3 @@ class HashingEmbedder:
 def _add(vector: "NDArray[np.float64]", feature: str, weight: float) -> None:
     number = int.from_bytes(hashlib.blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest(), "little")
     vector[(number >> 1) % len(vector)] += weight if number & 1 else -weight
-
-
-def _features(text: str) -> Iterator[tuple[str, float]]:
-    """Yield whole words, and their trigrams, which bring `deploys` near `deployed`."""
-    for word in _WORD.findall(text.casefold()):
-        yield word, 1.0
-        padded = f"<{word}>"
-        for start in range(len(padded) - 2):
-            yield padded[start : start + 3], 0.3

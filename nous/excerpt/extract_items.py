@@ -9,7 +9,6 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item, Items, Role, as_said
@@ -139,7 +138,8 @@ def brief_call(action: Action, *, has_side_effect: bool) -> str:
     summary = extract_tool_summary(call.tool, given, paths) if call.tool and given else _as_written(call)
     if given and summary == call.tool:
         longest = LONGEST_SIDE_EFFECT if has_side_effect else _LONGEST_VALUE
-        summary = f"{call.tool}({', '.join(_arguments(given, longest))})"
+        texts = {name: " ".join(str(leaf) for _, leaf in leaves(value)) for name, value in given.items()}
+        summary = f"{call.tool}({', '.join(f'{name}={_shortened(text, longest)}' for name, text in texts.items())})"
     most = LONGEST_SIDE_EFFECT if has_side_effect else LONGEST_CALL
     return summary if len(summary) <= most or paths else f"{summary[: most - 3]}..."
 
@@ -147,11 +147,6 @@ def brief_call(action: Action, *, has_side_effect: bool) -> str:
 def _as_written(call: Entry) -> str:
     text = " ".join(call.text.split())
     return text if not call.tool or f"{call.tool}(" in text else extract_tool_summary(call.tool)
-
-
-def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:
-    for name, value in given.items():
-        yield f"{name}={_shortened(' '.join(str(leaf) for _, leaf in leaves(value)), most)}"
 
 
 def _shortened(text: str, most: int) -> str:

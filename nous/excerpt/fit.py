@@ -207,9 +207,6 @@ def windows(
     lengths = [min(budget, measure(f"{label(item)}{item.text}{BETWEEN}")) for item in items]
     wanted = ceil(sum(lengths) / max(1, PER_WINDOW * budget)) if sum(lengths) > ONE_PASS * budget else 1
     starts = _starts(items, lengths, transcript, min(wanted, most)) if wanted > 1 else []
-    if not starts:
-        excerpt = fit(transcript, budget, strategy=strategy, unit=unit, count=count)
-        return Windows(windows=(ExcerptWindow(transcript=transcript, excerpt=excerpt),), wanted=wanted)
     bounds = pairwise([0, *(items[start].at for start in starts), len(transcript.entries)])
     parts = [replace(transcript, entries=transcript.entries[begin:end]) for begin, end in bounds]
     made = [

@@ -48,6 +48,11 @@ def stdio_server(command: Sequence[str]) -> Json:
     return {"command": command[0], "args": list(command[1:])}
 
 
+def additional_context(notes: str) -> Json:
+    """Return notes as Claude Code and most hosts expect them at a session's start."""
+    return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": notes}}
+
+
 def text_of(payload: Json, *names: str) -> str | None:
     return next((found for name in names if isinstance(found := payload.get(name), str) and found.strip()), None)
 
@@ -95,11 +100,11 @@ class Host:
     settings: str
     project_settings: str
     new_settings: Json = field(default_factory=dict[str, Any])
-    hooks: Mapping[str, EventKind]
+    hooks: Mapping[str, EventKind] = field(default_factory=lambda: MOMENTS)
     event_of: Callable[[EventKind, Json], HostEvent | None] = main_agents
     entry: Callable[[str, EventKind], Json] = lambda command, _: {"command": command}
     plugin: Callable[[str, str, str], str] | None = None
-    notes: Callable[[str], Json]
+    notes: Callable[[str], Json] = additional_context
     sessions: str
     mcp_settings: str
     project_mcp_settings: str
@@ -115,8 +120,3 @@ class Host:
 
     def printed(self, notes: str) -> bytes:
         return orjson.dumps(self.notes(notes))
-
-
-def additional_context(notes: str) -> Json:
-    """Return notes as Claude Code and most hosts expect them at a session's start."""
-    return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": notes}}

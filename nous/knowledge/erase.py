@@ -188,25 +188,20 @@ def _remains(rows: Iterable[Row], stays: Stays) -> dict[UUID, _Remains]:
         heir = None if each.id else next((row for row in each.again if stays(fact, row.source)), None)
         if heir is None:
             continue
-        version = _in_words_of(each.learned.fact, heir)
+        version = replace(  # in the words of the heir; other details are not known of this source
+            each.learned.fact,
+            id=fact_id(heir.source.episode_id, heir.text),
+            text=heir.text.strip(),
+            subject="",
+            source=heir.source,
+            learned_at=heir.at,
+            event_date=None,
+        )
         each.id = version.id
         if version.id not in ids:  # else it was merged with a fact that says the same, which is left now
             each.heir, each.now = heir, version
             ids.add(version.id)
     return remains
-
-
-def _in_words_of(fact: Fact, heir: Confirmed) -> Fact:
-    """Return *fact* in the words of *heir*; other details are not known of this source."""
-    return replace(
-        fact,
-        id=fact_id(heir.source.episode_id, heir.text),
-        text=heir.text.strip(),
-        subject="",
-        source=heir.source,
-        learned_at=heir.at,
-        event_date=None,
-    )
 
 
 def _ways(remains: Mapping[UUID, _Remains]) -> Iterator[tuple[int, Superseded]]:

@@ -40,14 +40,11 @@ class Endpoint:
 
     @property
     def key_setting(self) -> str:
-        return self._variable("api_key")
+        return f"NOUS_{self.table}__api_key".upper()
 
     @property
     def url_setting(self) -> str:
-        return self._variable("base_url")
-
-    def _variable(self, name: str) -> str:
-        return f"NOUS_{self.table}__{name}".upper()
+        return f"NOUS_{self.table}__base_url".upper()
 
     def __str__(self) -> str:
         address = urlsplit(self.base_url or "")

@@ -92,12 +92,11 @@ def of_notes(
         fields = {"notice": HEAD, **(about.fields if about else {}), "notes": [note.fields for note in notes[:kept]]}
         return "\n".join([*text, *last]), fields | {"remarks": last}
 
-    fitting = (build(kept) for kept in range(len(notes), 0, -1))
-    return of_text(*next((each for each in fitting if _fits(*each)), build(0)))
-
-
-def _fits(text: str, fields: Mapping[str, Any]) -> bool:
-    return max(len(text), len(orjson.dumps(fields).decode())) <= LONGEST
+    for kept in range(len(notes), 0, -1):
+        text, fields = build(kept)
+        if max(len(text), len(orjson.dumps(fields).decode())) <= LONGEST:
+            return of_text(text, fields)
+    return of_text(*build(0))
 
 
 def of_text(text: str, fields: dict[str, Any] | None = None, *, is_error: bool = False) -> CallToolResult:

@@ -1,13 +1,22 @@
 """Compute a session's updated rolling summary from new entries: by LLM, else by heuristics."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, cast
 
 import structlog
 
-from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection, StoredAnchoredSummary
+from nous.domain.anchored_summary import (
+    LABELS,
+    AnchoredSummary,
+    AnchoredSummarySection,
+    StoredAnchoredSummary,
+    label_of,
+)
 from nous.domain.episode import Tier, Tokens
+from nous.domain.errors import BadInput
 from nous.domain.events import SessionEnded, SessionEvent
 from nous.domain.scope import CacheSubject
 from nous.domain.session_state import not_ahead
@@ -16,17 +25,31 @@ from nous.excerpt import Windows
 from nous.llm.base import FAILURES, Failure, Model, Question
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import ask
-from nous.summary.anchored import FailureKind, SummarizerError, response
+from nous.summary.anchored import FailureKind, SummarizerError
 from nous.summary.anchored.heuristic import anchored_from
-from nous.summary.anchored.retention import kept
+from nous.summary.anchored.retention import kept, lines_of
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.llm.json_recovery import object_in, summary_in
-from nous.summary.llm.prompt import PromptTemplate
+from nous.summary.llm.prompt import PromptTemplate, fenced
+from nous.summary.llm.response import text_of
 from nous.summary.llm.source_index import SourceIndex
 from nous.summary.llm.vetting import QuoteVetting, Sorting, Vetting
+from nous.text.sentences import TICKS
 from nous.transcript.model import Transcript
 
 _NAME = "anchored_summary"
+_PROSE = frozenset({"intent", "current_state"})  # sections that may be running text; the others are lists by convention
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
+# Marks that a text could imitate the headings and the end of the notes with.
+_STRUCTURE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|</?)")
+
+_ASKED = {
+    "intent": "What the user wants of the session, with every constraint. One per item.",
+    "decisions": "What was decided or learned, each with its reason.",
+    "files_touched": "Paths of files that were written, one per item.",
+    "pending_tasks": "What is left to do.",
+    "current_state": "Where the work stands now.",
+}
 
 log = structlog.get_logger(__name__)
 
@@ -115,9 +138,9 @@ class AnchoredSummarizer:
         return Question(
             matter=matter,
             system=self.prompt.system,
-            user=self.prompt.filled(transcript=response.user_message(summary, segments)),
+            user=self.prompt.filled(transcript=user_message(summary, segments)),
             name=_NAME,
-            schema=response.schema(),
+            schema=schema(),
             most_tokens=self.prompt.most_tokens,
         )
 
@@ -138,7 +161,7 @@ def vetted(summary: AnchoredSummary, vetting: Sorting, *, known: AnchoredSummary
 
 def _read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:
     del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
-    return response.read(object_in(summary_in(text)))
+    return read_sections(object_in(summary_in(text)))
 
 
 def _with_files(summary: AnchoredSummary, transcript: Transcript) -> AnchoredSummary:
@@ -149,3 +172,36 @@ def _with_files(summary: AnchoredSummary, transcript: Transcript) -> AnchoredSum
 
 def _from(transcript: Transcript, start: int) -> Transcript:
     return replace(transcript, entries=transcript.entries[start:])
+
+
+def schema() -> dict[str, Any]:
+    texts = {"type": "array", "items": {"type": "string"}}
+    sections = {id_: {**texts, "description": asked} for id_, asked in _ASKED.items()}
+    return {"type": "object", "properties": sections, "required": list(sections), "additionalProperties": False}
+
+
+def read_sections(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
+    """Return the sections; a missing one is blank. Raises `BadInput`, worded for the model."""
+    if not any(value.get(id_) for id_ in LABELS):
+        raise BadInput(f"The answer says nothing in any of its sections; write {', '.join(LABELS)}.")
+    return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, value.get(id_))) for id_ in LABELS)
+
+
+def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) -> str:
+    """Return the summary so far and the news, each in a fence it cannot close."""
+    so_far = fenced([Segment(previous.to_prompt_text() if previous else "")], name="notes")
+    return f"The summary so far:\n{so_far}\n\nNew since then:\n{fenced(segments)}"
+
+
+def _content(id_: str, said: object) -> str:
+    """Return *said* as Markdown: a prose section's only text as it is, anything else as bullets."""
+    items = cast("list[object]", said) if isinstance(said, list) else [said]
+    texts = [_STRUCTURE.sub("", text) for each in items if (text := text_of(each))]
+    if id_ in _PROSE and len(texts) == 1:
+        return texts[0]
+    lines = texts if len(texts) > 1 else [line for text in texts for line in lines_of(text)]
+    return "\n".join(line if _BULLET.match(line) or TICKS in line else _bullet(line) for line in lines)
+
+
+def _bullet(text: str) -> str:
+    return f"- {text.strip()}".replace("\n", "\n  ")

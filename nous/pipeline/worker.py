@@ -55,7 +55,7 @@ class WorkerContext:
     policy: Policy = field(default_factory=Policy)
     fact_cache: FactCache = field(default_factory=FactCache)
     suppressed: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
-    cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
+    cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject
     redacted: Callable[[Event], Event] = field(default=lambda event: event)
 
     def recorded_decisions(self, scope: Scope, session_id: str, *external_ids: str | None) -> Sequence[Decision]:

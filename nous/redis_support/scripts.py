@@ -28,13 +28,12 @@ class Scripts:
 
     def __call__(self, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
         now = "" if self._clock is None else repr(self._clock())
-        script = self._loaded.get(name) or self._loaded.setdefault(name, self._register(name))
+        script = self._loaded.get(name)
+        if script is None:
+            parts = _clock(), self._sources["prelude.lua"], self._sources[f"{name}.lua"]
+            script = self._loaded.setdefault(name, self._client.register_script("".join(parts)))
         with translated():
             return script(keys=keys, args=[*arguments, now])
-
-    def _register(self, name: str) -> Script:
-        parts = _clock(), self._sources["prelude.lua"], self._sources[f"{name}.lua"]
-        return self._client.register_script("".join(parts))
 
 
 def register(client: redis.Redis, package: str, name: str) -> Script:

@@ -68,17 +68,14 @@ class Filters:
     trust: Trust | None = None
 
     def accepts(self, hit: Hit) -> bool:
+        distance = list(Trust).index
         return (
             (not self.kinds or hit.kind in self.kinds)
             and (not self.categories or hit.category in self.categories)
             and (self.after is None or hit.date > self.after)
             and (self.before is None or hit.date < self.before)
-            and (self.trust is None or _distance(hit.trust) <= _distance(self.trust))
+            and (self.trust is None or distance(hit.trust) <= distance(self.trust))
         )
-
-
-def _distance(trust: Trust) -> int:
-    return list(Trust).index(trust)
 
 
 def hit_of(known: KnownFact) -> Hit:

@@ -128,7 +128,7 @@ class Dispatcher:
         return self.jobs.submit(order) > 0
 
     def _order(self, delivery: Delivery, progress: DeliveryState) -> JobSpec:
-        is_suspect = self.retry_policy.wants_quarantine(progress)
+        is_suspect = progress.crashes >= self.retry_policy.crashes_before_quarantine
         line = QueueKind.QUARANTINE if is_suspect else QueueKind.of(delivery.ref.priority)
         return JobSpec.of(delivery, attempt=progress.attempt, line=line)
 

@@ -143,9 +143,7 @@ class StoredTranscripts:
         packed = self.uploads.fetch(key)
         if packed is None:
             raise BadInput(f"{dataref} is gone: it was released, or evicted")
-        content = unpacked(packed)
-        transcript = parse_transcript(content, format=event.format, source=dataref)
-        return _compared(transcript, event)
+        return _compared(parse_transcript(unpacked(packed), format=event.format, source=dataref), event)
 
     def _from_file(self, event: SessionEvent, named: Path) -> Transcript:
         with _readable(named):

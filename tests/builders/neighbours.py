@@ -13,15 +13,13 @@ from builders.events import event_of
 from nous.app.container import Container
 from nous.app.services import eraser, producer_of
 from nous.bus.base import Priority
-from nous.bus.erasure import Tombstone, form_name, session_name
+from nous.bus.erasure import Tombstone, session_name, text_name
 from nous.cli.facts import candidate, teach
 from nous.domain.episode import NAMESPACE, Decision, Tokens, episode_id
 from nous.domain.errors import BadInput
 from nous.domain.events import SessionCompacting, SessionEnded
 from nous.domain.fact import occurrences
 from nous.domain.scope import CacheSubject, Scope
-from nous.knowledge.candidate_filter import mark_of
-from nous.knowledge.normalize import exact_form
 from nous.llm.base import Question, Reply
 from nous.runtime.attempt import execute
 from nous.services.erasure import EraseScope, ErasureReceipt
@@ -67,7 +65,7 @@ def _teach(container: Container, scope: Scope, marker: str) -> None:
     teach(
         container, scope, "by hand", [candidate({"text": SHARED}), candidate({"text": f"The {marker} is fed at noon."})]
     )
-    container.tombstones.put(scope, [form_name(mark_of(scope, exact_form(FORGOTTEN)))], _stone())
+    container.tombstones.put(scope, [text_name(scope, FORGOTTEN)], _stone())
     container.llm_stores.responses.save(_question(scope), MODEL, Reply(text=marker, tokens=Tokens(1, 1), model=MODEL))
 
 
@@ -158,7 +156,7 @@ READS: Mapping[str, Read] = {
     "Transcripts.read": _transcripts,
     "Tombstones.find": lambda w, own, their: [
         w.tombstones.find(own.scope, name)
-        for name in (session_name(their.scope, SESSION), form_name(mark_of(their.scope, exact_form(FORGOTTEN))))
+        for name in (session_name(their.scope, SESSION), text_name(their.scope, FORGOTTEN))
     ],
     "Tombstones.forms": lambda w, own, _: FORGOTTEN in w.tombstones.forms(own.scope),
     "ResponseStore.find": lambda w, own, _: w.llm_stores.responses.find(_question(own.scope), MODEL),

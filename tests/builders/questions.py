@@ -42,7 +42,7 @@ def is_strict(schema: Mapping[str, Any]) -> bool:
 
 def question(user: str = PROMPT, **fields: Any) -> Question:
     known: dict[str, Any] = {
-        "matter": CacheSubject.of(Scope(), UUID(int=1)),
+        "matter": CacheSubject(Scope(), UUID(int=1)),
         "system": "You summarize what you are given.",
         "user": user,
         "name": "episode",

@@ -10,14 +10,14 @@ import pytest
 import redis
 
 from nous.domain.errors import Misconfigured
-from nous.redis_server import binary, embedded
+from nous.redis_server import embedded
 
 
 @contextmanager
 def running() -> Generator[str]:
     """The URL of a server that lives as long as the block. Its directory has a short name, as sockets need it."""
     try:
-        binary.find()
+        embedded.find_program()
     except Misconfigured as error:
         pytest.skip(str(error))
     with TemporaryDirectory(prefix="nous-") as directory:

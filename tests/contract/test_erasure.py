@@ -24,7 +24,7 @@ from nous.domain.fact import Embedded, Learned, Row
 from nous.domain.scope import Scope
 from nous.knowledge.erase import Erased, without_session
 from nous.store.redis.erasure import RedisErasure
-from nous.store.redis.fact_log_rewrite import Rewrite
+from nous.store.redis.fact_log import Rewrite
 
 FAST, SLOW = Subscription("fast", SessionEnded), Subscription("slow", SessionEnded)
 

@@ -21,8 +21,8 @@ from nous.llm.state import Reservation, TokenUsage
 DAY, NEXT_DAY = date(2026, 11, 22), date(2026, 11, 23)
 HOME, WORK = Scope(project="home"), Scope("ACME: Köln", project="a b*")
 GPT, QWEN = "openai:gpt-5-mini", "ollama:qwen3:8b"
-MATTER = CacheSubject.of(WORK, UUID(int=7))
-OTHER, ELSEWHERE = CacheSubject.of(WORK, UUID(int=8)), CacheSubject.of(HOME, UUID(int=7))
+MATTER = CacheSubject(WORK, UUID(int=7))
+OTHER, ELSEWHERE = CacheSubject(WORK, UUID(int=8)), CacheSubject(HOME, UUID(int=7))
 QUESTION = Question(matter=MATTER, system="You sum up.", user="User: hi", name="summary", schema={}, most_tokens=900)
 REPLY = Reply(text='{"title": "Gruß"}', model=GPT, tokens=Tokens(12, 34))
 

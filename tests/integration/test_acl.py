@@ -22,7 +22,7 @@ import nous as api
 from nous.app.container import Container, default_container
 from nous.domain.errors import NotAllowed, Unavailable
 from nous.domain.scope import Scope
-from nous.redis_server import binary, embedded
+from nous.redis_server import embedded
 from nous.redis_server.client import connect, connect_rq
 from nous.redis_server.data_dir import locate
 from nous.redis_support.errors import translated
@@ -48,7 +48,7 @@ def redis_program() -> Path:
 @pytest.fixture(scope="module", params=["ours", "redis"])
 def server(request: pytest.FixtureRequest) -> Iterator[Guarded]:
     """Our own server, and Redis itself."""
-    with guarded(binary.find() if request.param == "ours" else redis_program()) as found:
+    with guarded(embedded.find_program() if request.param == "ours" else redis_program()) as found:
         yield found
 
 
@@ -238,7 +238,7 @@ def test_the_missing_right_is_named_with_what_to_do(
 
 
 def test_nobody_comes_in_until_passwords_are_put_in() -> None:
-    with guarded(binary.find(), ACL.read_text()) as closed:
+    with guarded(embedded.find_program(), ACL.read_text()) as closed:
         for name in ("default", "producer", "worker", "viewer", "operator"):
             with pytest.raises(redis.AuthenticationError), closed.client(name) as client:
                 client.ping()
@@ -246,7 +246,7 @@ def test_nobody_comes_in_until_passwords_are_put_in() -> None:
 
 def test_one_substitution_makes_the_list_that_of_another_prefix() -> None:
     acl = with_passwords(ACL.read_text().replace("nous:", "mine:"))
-    with guarded(binary.find(), acl) as other, other.client("producer") as client:
+    with guarded(embedded.find_program(), acl) as other, other.client("producer") as client:
         client.xadd(STREAM.replace("nous:", "mine:"), {"event": "x"})
         with pytest.raises(NoPermissionError):
             client.xadd(STREAM, {"event": "x"})

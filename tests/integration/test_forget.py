@@ -166,7 +166,7 @@ def test_forgetting_twice_does_no_harm_and_what_was_never_there_is_not_found(tow
     assert first.first_at is None
     assert second.first_at
     assert second.removed == {}
-    ruling = question(matter=CacheSubject.of(HERE, RULINGS))
+    ruling = question(matter=CacheSubject(HERE, RULINGS))
     town.container.llm_stores.responses.save(ruling, "m", Reply(text="two", model="m", tokens=Tokens()))
     with pytest.raises(NotFound, match="there is no session nobody"):
         forget(town, "nobody")

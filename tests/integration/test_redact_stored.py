@@ -83,7 +83,7 @@ def plant(careless: Container, scope: Scope) -> None:
     save(careless, SaveAnchoredSummary(anchor=anchor))
     save(careless, facts_of(careless, scope), vector_of(careless, second))
     reply = Reply(text=told("an answer"), model="m", tokens=Tokens())
-    careless.llm_stores.responses.save(question(matter=CacheSubject.of(scope, first.id)), "m", reply)
+    careless.llm_stores.responses.save(question(matter=CacheSubject(scope, first.id)), "m", reply)
     for session, words in (("inline", 1), ("uploaded", 10_000)):
         about = SessionMetadata(scope=scope, session_id=session)
         list(producer_of(careless).publish(f"User: {told('word ' * words)}\n\nAssistant: Yes.", about))

@@ -67,8 +67,7 @@ class RedisDeliveryStats(RedisPart):
 
     def event(self, ref: DeliveryRef) -> Event | None:
         """Return the event at *ref*, also if dead or done; None if it is gone or unreadable."""
-        stream = self._keys.stream(ref.subscription.kind.type, ref.priority)
-        return event_of(peek(self._client, stream, ref.entry), ref)
+        return event_of(peek(self._client, self._stream(ref), ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         """Return the ids of a session's events, oldest first. Reads the stream of *kind* whole."""
@@ -84,7 +83,7 @@ class RedisDeliveryStats(RedisPart):
         )
 
     def _search(self, ref: DeliveryRef) -> EventLocation:
-        stream, group = self._keys.stream(ref.subscription.kind.type, ref.priority), ref.subscription.group
+        stream, group = self._stream(ref), ref.subscription.group
         with translated():
             is_there = self._client.xrange(stream, ref.entry, ref.entry)
         if not is_there:  # the event is of another kind, or was trimmed
@@ -106,7 +105,7 @@ class RedisDeliveryStats(RedisPart):
 
     def _in_flight(self, ref: DeliveryRef) -> EventLocation | None:
         """Return the location if the group, which has to exist, has the entry pending."""
-        stream, group = self._keys.stream(ref.subscription.kind.type, ref.priority), ref.subscription.group
+        stream, group = self._stream(ref), ref.subscription.group
         with translated():
             if not self._client.xpending_range(stream, group, ref.entry, ref.entry, 1):
                 return None
@@ -183,9 +182,6 @@ class RedisDeadLettering(RedisPart):
         deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)
         keys = (self._stream(ref), *self._keys.of_group(ref.subscription.group), self._keys.letters, deaths)
         return bool(self._run("dead_letter", keys, (*delivery, *fields)))
-
-    def _stream(self, ref: DeliveryRef) -> str:
-        return self._keys.stream(ref.subscription.kind.type, ref.priority)
 
 
 _ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")

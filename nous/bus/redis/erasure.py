@@ -64,7 +64,7 @@ class RedisBusErasure(RedisPart):
                     found.note(head)
                 if head is None or (head.scope is None and not wanted.takes(head)):
                     found.unreadable += 1
-                elif wanted.is_of_another(head):
+                elif wanted.names(head.session_id, head.kind) and not wanted.takes(head):  # a namesake in another scope
                     found.others.add(head.event_id)
                 elif (left := _left(head, raw, kind, wanted)) is not None:
                     found.entries.append(ErasableEntry(stream, kind, priority, entry_id, head.event_id, left))

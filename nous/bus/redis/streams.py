@@ -12,7 +12,7 @@ from typing import Any
 
 import redis
 
-from nous.bus.base import Priority, Subscription
+from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import order
 from nous.bus.redis.keys import BusKeys
 from nous.domain.errors import Fatal, Misconfigured, Unavailable
@@ -52,6 +52,9 @@ class RedisPart:
         self._marker_ttl = marker_ttl
         self._known_groups: set[tuple[str, str]] = set()
         self._run = Scripts(client, clock, package="nous.bus.redis")
+
+    def _stream(self, ref: DeliveryRef) -> str:
+        return self._keys.stream(ref.subscription.kind.type, ref.priority)
 
     def _ensure_subscribers(self, stream: str, kind: type[Event]) -> None:
         for subscription in self._subscriptions:

@@ -1,6 +1,6 @@
 """Define the host Claude Code."""
 
-from nous.hosts.base import MOMENTS, Host, additional_context, stdio_server
+from nous.hosts.base import Host, stdio_server
 
 HOST = Host(
     name="claude-code",
@@ -10,10 +10,8 @@ HOST = Host(
     home_variable="CLAUDE_CONFIG_DIR",
     settings="settings.json",
     project_settings=".claude/settings.local.json",
-    hooks=MOMENTS,
     # Timeouts are in seconds; the default is short at the end.
     entry=lambda command, _: {"hooks": [{"type": "command", "command": command, "timeout": 10}]},
-    notes=additional_context,
     sessions="projects",
     mcp_settings="../.claude.json",
     project_mcp_settings=".mcp.json",

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from nous.hosts.base import MOMENTS, EventKind, Host, Json, additional_context
+from nous.hosts.base import EventKind, Host, Json
 
 
 def entry(command: str, kind: EventKind) -> Json:
@@ -26,9 +26,7 @@ HOST = Host(
     home_variable="CODEX_HOME",
     settings="hooks.json",
     project_settings=".codex/hooks.json",
-    hooks=MOMENTS,
     entry=entry,
-    notes=additional_context,
     sessions="sessions",
     mcp_settings="config.toml",
     project_mcp_settings=".codex/config.toml",

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from nous.hosts.base import (
-    MOMENTS,
     EventKind,
     Host,
     HostEvent,
@@ -32,7 +31,6 @@ HOST = Host(
     settings="hooks/nous.json",
     project_settings=".github/hooks/nous.json",
     new_settings={"version": 1},
-    hooks=MOMENTS,
     event_of=event_of,
     # Timeouts are in seconds.
     entry=lambda command, _: {"type": "command", "bash": command, "timeoutSec": 10},

@@ -1,6 +1,6 @@
 """Define the host Gemini CLI."""
 
-from nous.hosts.base import EventKind, Host, additional_context
+from nous.hosts.base import EventKind, Host
 
 HOST = Host(
     name="gemini",
@@ -17,7 +17,6 @@ HOST = Host(
     },
     # Timeouts are in milliseconds.
     entry=lambda command, _: {"hooks": [{"type": "command", "name": "nous", "command": command, "timeout": 10_000}]},
-    notes=additional_context,
     sessions="tmp",
     mcp_settings="settings.json",
     project_mcp_settings=".gemini/settings.json",

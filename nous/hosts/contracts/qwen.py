@@ -1,6 +1,6 @@
 """Define the host Qwen Code."""
 
-from nous.hosts.base import MOMENTS, Host, additional_context
+from nous.hosts.base import Host
 
 HOST = Host(
     name="qwen",
@@ -10,10 +10,8 @@ HOST = Host(
     home_variable="QWEN_HOME",
     settings="settings.json",
     project_settings=".qwen/settings.json",
-    hooks=MOMENTS,
     # All releases read a timeout over 1,000 as milliseconds.
     entry=lambda command, _: {"hooks": [{"type": "command", "name": "nous", "command": command, "timeout": 10_000}]},
-    notes=additional_context,
     sessions="projects",
     mcp_settings="settings.json",
     project_mcp_settings=".qwen/settings.json",

@@ -20,7 +20,7 @@ from nous.knowledge.candidate_filter import without_candidates
 from nous.redis_support.errors import translated
 from nous.store.keys import anchor_name, member_name
 from nous.store.redis.episodes import packed, unpacked
-from nous.store.redis.fact_log_rewrite import RedisLogRewriter
+from nous.store.redis.fact_log import RedisLogRewriter
 from nous.store.transcript_source import compacting_name
 
 _NOT_REMOVED = frozenset({"forgotten", "aside", "rewriting"})

@@ -132,7 +132,9 @@ class Vetting(Sorting):
         heard = self._heard(claim)
         brief = max((claim.share_in(said.content) for said in self._doubted if said.role == BRIEF), default=0.0)
         is_unsaid = max(heard.typed, heard.agent, brief) < min(_NEAR, heard.doubted)
-        may_be_translated = heard.doubted < _PLANTED and self._is_translated(statement)
+        # Of a person who types in another language, a model may have translated what was said: no turn has its words.
+        is_foreign = self._types_foreign and not any(said.role == PASTED for said in self._doubted)
+        may_be_translated = is_foreign and heard.doubted < _PLANTED and is_english(statement)
         return UNCONFIRMED if is_unsaid and not may_be_translated else None
 
     def unfounded(self, statement: str, /) -> str | None:
@@ -179,11 +181,6 @@ class Vetting(Sorting):
             return doubt
         is_known = (said if self._types_foreign else heard.typed) >= _NEAR and not heard.is_doubted
         return None if is_known or is_english(statement) else UNCHECKED
-
-    def _is_translated(self, statement: str) -> bool:
-        """Return whether a model may have translated *statement*: then no turn has its words."""
-        is_pasted = any(said.role == PASTED for said in self._doubted)
-        return self._types_foreign and not is_pasted and is_english(statement)
 
     @cached_property
     def _by_trust(self) -> Sequence[tuple[Trust, SourceTurn]]:

@@ -118,7 +118,8 @@ def sniff_anthropic(sample: Sample) -> float:
     """Return the confidence that *sample* holds the blocks or bodies of Anthropic messages."""
     chat = _chat_in(sample)
     is_body = any("system" in record and "messages" in record for record in sample.records)
-    if not chat or not (is_body or any(map(_has_block, chat))):
+    blocks = (as_object(block) for message in chat for block in as_list(message.get("content")))
+    if not chat or not (is_body or any(str(block.get("type")) in _ANTHROPIC_BLOCKS for block in blocks)):
         return 0.0
     return 0.4 if any(map(_is_openai, chat)) else 0.8
 
@@ -131,10 +132,6 @@ def _chat_in(sample: Sample) -> list[JsonObject]:
 
 def _is_openai(message: JsonObject) -> bool:
     return "tool_calls" in message or role_of(message) in {"tool", "developer"}
-
-
-def _has_block(message: JsonObject) -> bool:
-    return any(str(as_object(block).get("type")) in _ANTHROPIC_BLOCKS for block in as_list(message.get("content")))
 
 
 def is_message(value: JsonObject) -> bool:

@@ -24,17 +24,13 @@ _MOST = 0.4
 
 
 def _confidence(sample: Sample) -> float:
-    if _is_head(sample.records[0]):
-        return 0.97
+    first = sample.records[0].keys()
+    if {"id", "timestamp", "instructions"} <= first and not {"type", "role", "messages"} & first:
+        return 0.97  # a rollout from before October 2025
     wrapped = sample.share(_is_wrapped)
     if wrapped >= _MOST:
         return 0.5 + 0.45 * wrapped
     return 0.75 if wrapped + sample.share(_is_flat) >= _MOST else 0.0
-
-
-def _is_head(record: JsonObject) -> bool:
-    """Return whether *record* is the first line of a rollout from before October 2025."""
-    return {"id", "timestamp", "instructions"} <= record.keys() and not {"type", "role", "messages"} & record.keys()
 
 
 def _is_wrapped(record: JsonObject) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from builders.questions import is_strict
 
 from nous.llm.messages import instruction
-from nous.summary.anchored import response as anchored
+from nous.pipeline import anchored_summarizer as anchored
 from nous.summary.llm import response
 
 

@@ -58,7 +58,7 @@ def extracted(
 ) -> tuple[tuple[CandidateFact, ...], tuple[Question, ...]]:
     model = ScriptedModel(answers)
     extractor = LlmFactExtractor(model=model, prompt=built_in("facts"), counters=fake_counters())
-    return extractor.extract(summary, summary_input, matter=CacheSubject.of(SCOPE, SUBJECT)), model.questions
+    return extractor.extract(summary, summary_input, matter=CacheSubject(SCOPE, SUBJECT)), model.questions
 
 
 def test_a_model_is_asked_once_on_the_summary_and_what_was_shown() -> None:
@@ -199,7 +199,7 @@ def adjudications(*entries: object) -> str:
 def asked(answers: Callable[[Question], Answer] | list[Answer], *facts: UncertainFact) -> tuple[Rulings, ScriptedModel]:
     model = ScriptedModel(answers)
     adjudicator = LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=fake_counters())
-    return adjudicator.adjudicate(facts, matter=CacheSubject.of(SCOPE, SUBJECT)), model
+    return adjudicator.adjudicate(facts, matter=CacheSubject(SCOPE, SUBJECT)), model
 
 
 def lines_of(model: ScriptedModel, side: str) -> Sequence[dict[str, Any]]:

@@ -29,7 +29,7 @@ LONG = "\n\n".join(
 LESSONS = {"first": "Checks pass.", "second": "Ports differ.", "third": "Services listen.", "fourth": "Thanks matter."}
 PARTS = tuple(LESSONS)
 PORT = "Service billing always runs on port 9017."
-MATTER = CacheSubject.of(Scope(), UUID(int=1))
+MATTER = CacheSubject(Scope(), UUID(int=1))
 
 
 def fact(text: str, *turns: int, **fields: object) -> dict[str, object]:

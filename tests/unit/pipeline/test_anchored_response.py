@@ -7,14 +7,14 @@ import pytest
 from nous.domain.anchored_summary import AnchoredSummary
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import Segment
-from nous.summary.anchored.response import read, schema, user_message
+from nous.pipeline.anchored_summarizer import read_sections, schema, user_message
 from nous.summary.llm.prompt import fenced
 
 IDS = ["intent", "decisions", "files_touched", "pending_tasks", "current_state"]
 
 
 def contents(**value: Any) -> dict[str, str]:
-    return {section.id: section.content for section in read(value) if section.content}
+    return {section.id: section.content for section in read_sections(value) if section.content}
 
 
 def test_every_section_is_asked_for_as_a_list() -> None:
@@ -58,7 +58,7 @@ def test_a_section_is_read_as_what_it_is(value: dict[str, Any], said: dict[str, 
 @pytest.mark.parametrize("value", [{}, {"summary": "It went well."}, {"intent": "", "decisions": [], "earlier": ["x"]}])
 def test_an_answer_that_says_nothing_is_complained_of(value: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="says nothing in any of its sections; write intent, decisions"):
-        read(value)
+        read_sections(value)
 
 
 def test_a_model_is_told_the_summary_so_far_and_what_is_new() -> None:
