@@ -39,13 +39,13 @@ def quality(app: App, folder: Path, *, baseline: Path | None, update: bool, as_j
     rows = compared(measures, {} if update else known.get(by, {}))
     render_table(rows, ("measure", "value", "n", "target", "baseline", "verdict"), as_json=as_json, empty="")
     if update:
-        save_baseline(path, known, by, measures)
-    elif by not in known:
+        save_baseline(path, by, measures)
+    elif not known.get(by):
         note(f"nothing is compared: {path} has no figures of {by}; --update writes them")
     regressed = [row for row in rows if row["verdict"] == REGRESSED]
     for row in regressed:
         now = "is not measured now" if row["value"] is None else f"is {row['value']:.3f}"
         note(f"regressed: {row['measure']} was {row['baseline']:.3f}, and {now}")
-    if by in known and not (update or regressed):
+    if known.get(by) and not (update or regressed):
         note(f"no measure has regressed from {path}")
     click.get_current_context().exit(FAILED if regressed else 0)

@@ -28,6 +28,7 @@ def write_gold(folder: Path) -> Path:
         (folder / "sessions" / f"{name}.txt").write_text(SESSION.format(name, number))
     for kind, row_of in {"episodes": _session, "lessons": _lesson, "quotes": _quotes}.items():
         write_rows(folder / "gold" / f"{kind}.jsonl", map(row_of, range(3), SERVICES))
+    write_rows(folder / "gold" / "lessons_none.jsonl", [{**_lesson(0, name), "deserves": False} for name in SERVICES])
     write_rows(folder / "gold" / "pairs.jsonl", [_pair(label, name) for label in _PAIRS for name in SERVICES])
     said = [{"session": name, "fact": f"{topic} of {name} is documented"} for name in SERVICES for topic in TOPICS]
     (folder / "facts").mkdir()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import FiniteFloat, PositiveInt, TypeAdapter, ValidationError
 
 from nous.app.quality.measures import Measure
 from nous.domain.errors import BadInput
@@ -21,8 +21,8 @@ REGRESSED = "regressed"
 class Reference:
     """A measure at an earlier time, when it may have had other items."""
 
-    value: float
-    n: int
+    value: FiniteFloat
+    n: PositiveInt
 
 
 Baseline = Mapping[str, Mapping[str, Reference]]
@@ -39,8 +39,9 @@ def load_baseline(path: Path) -> Baseline:
         raise BadInput(f"{path} is no baseline: {error.errors()[0]['msg']}") from None
 
 
-def save_baseline(path: Path, baseline: Baseline, by: str, measures: Sequence[Measure]) -> None:
-    """Write *baseline* with *measures* as those of the summarizer *by*, atomically."""
+def save_baseline(path: Path, by: str, measures: Sequence[Measure]) -> None:
+    """Replace the measures of the summarizer *by* in the baseline at *path*, atomically."""
+    baseline = load_baseline(path) if path.exists() else {}
     own = {each.name: Reference(round(each.value, 6), each.n) for each in measures if each.n}
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
@@ -69,14 +70,16 @@ def compared(measures: Sequence[Measure], before: Mapping[str, Reference]) -> Se
 def _verdict(measure: Measure, before: Reference | None) -> str:
     """Judge a loss of over five points, or percent of tokens, and two items to be a regression.
 
-    So is a measure of the baseline that is not measured any more.
+    The items are those of the larger n, since what is measured may be the reason why there are fewer now. So is a
+    measure of the baseline that is not measured any more.
     """
     if not measure.n:
         return REGRESSED if before else "not measured"
     sign = 1 if measure.lower_is_better else -1
     loss = sign * (measure.value - before.value) if before else 0.0
     loss /= max(before.value, 1.0) if before and measure.in_tokens else 1.0
-    if round(loss, 4) > POINTS and round(loss * measure.n, 2) > ITEMS:
+    items = max(measure.n, before.n) if before else measure.n
+    if round(loss, 4) > POINTS and round(loss * items, 2) > ITEMS:
         return REGRESSED
     misses = measure.target is not None and sign * (measure.value - measure.target) > 0
     return "misses its target" if misses else ""

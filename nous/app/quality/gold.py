@@ -209,7 +209,9 @@ def learnings_in(path: Path) -> Sequence[Learning]:
 
 def excerpts_in(folder: Path) -> Mapping[str, Sequence[GoldExcerpt]]:
     """Read every data set, by its name."""
-    return {path.name.partition(".")[0]: rows_in(path, GoldExcerpt) for path in sorted(folder.glob("*.jsonl.gz"))}
+    return {
+        path.name.removesuffix(".jsonl.gz"): rows_in(path, GoldExcerpt) for path in sorted(folder.glob("*.jsonl.gz"))
+    }
 
 
 def _validated(raw: bytes, adapter: TypeAdapter[T], place: str) -> T:

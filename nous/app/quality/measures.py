@@ -142,13 +142,16 @@ def of_sessions(gold: Gold, results: Mapping[str, Result], *, by_model: bool) ->
     useful = [any(_is_of(row, *lesson) for lesson in found) for row, found in lessons]
     yield mean_of("useful lessons", useful, target=0.7 if by_model else 0.4)
     yield mean_of("sessions with a lesson", [bool(found) for _, found in lessons])
+    others = [bool(results[row.file].summary.lessons) for row in gold.lessons if not row.deserves]
+    yield mean_of("other sessions with a lesson", others, lower=True)
     if by_model:
         yield mean_of("episodes by the model", [each.episode.tier is Tier.LLM for each in made if each.episode])
 
 
 def _is_of(gold: GoldLesson, text: str, turns: Collection[int]) -> bool:
-    """Return whether a lesson rests on a turn of the gold's, or says the same."""
-    return not {*gold.turns}.isdisjoint(turns) or says(text, gold.lesson or "")
+    """Return whether a lesson says the same as the gold's, or rests on a turn of it and has a word of it."""
+    is_near = not {*gold.turns}.isdisjoint(turns) and overlap(text, gold.lesson or "")[0] > 0
+    return is_near or says(text, gold.lesson or "")
 
 
 def _of_facts(rows: Sequence[tuple[GoldSession, Result]]) -> Iterator[Measure]:
