@@ -56,7 +56,7 @@ def session_name(scope: Scope, session_id: str) -> str:
 
 
 def alias_name(scope: Scope, alias: str) -> str:
-    """Return the name for the id that a producer gave an episode. A session may have the same id."""
+    """Return the name for a producer's id of an episode. A session may have the same id."""
     return f"alias:{session_name(scope, alias)}"
 
 

@@ -55,7 +55,7 @@ FACT_COMMANDS = tuple(CommandEntry(name, *entry) for name, entry in tables("nous
 @json_option
 @click.pass_context
 def facts(ctx: click.Context, *, scope: Scope, everything: bool, as_json: bool) -> None:
-    """List facts with the session and turns from which each was learned first. The latest come last.
+    """List facts with the session and turns that each was learned from first; the latest last.
 
     Earlier values stand below a fact, with the day until which they were true. `facts learn` adds facts, and `facts
     duplicates` lists possible duplicates.

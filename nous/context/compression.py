@@ -110,7 +110,7 @@ def _sentences(prose: str) -> Iterator[_Unit]:
 
 
 def _pieces(unit: _Unit, room: int) -> Iterator[_Unit]:
-    """Yield *unit*; in pieces, by words if there are any, if it exceeds *room* bytes and may be cut."""
+    """Yield *unit*; in pieces, by words if it has any, if it exceeds *room* and may be cut."""
     is_whole = unit.bytes <= _WHOLE and _has_to_stay(unit.text)
     if unit.is_code or not unit.text or unit.bytes <= room or is_whole:
         yield unit
@@ -142,9 +142,9 @@ _INTENT_SENTENCES, _INTENT_LETTERS = 2, 4
 
 
 def _chosen(units: Sequence[_Unit], room: int, fewest: int, mode: CompressionMode) -> set[int]:
-    """Return the indexes of sentences to keep: those that have to stay, then the best that fit into *room* bytes.
+    """Return the indexes of sentences to keep: those that have to stay, then the best that fit.
 
-    Below *fewest* bytes, the next best is kept though it does not fit.
+    They fit into *room* bytes. Below *fewest* bytes, the next best is kept though it does not fit.
     """
     always = [*_TABLES["kept"], *(_TABLES["preferred"] if mode is CompressionMode.BALANCED else ())]
     texts = [unit.text.casefold() for unit in units]

@@ -222,7 +222,7 @@ class EpisodeSummarized(Event):
 
 
 def with_text(candidate: Any) -> Any:
-    """Return a candidate fact on the wire with its `text`: it may be that alone, or have a `content`."""
+    """Return a candidate fact with its `text`; on the wire it may be that alone, or a `content`."""
     if isinstance(candidate, str):
         return {"text": candidate}
     is_worded = isinstance(candidate, dict) and "text" not in candidate and "content" in candidate

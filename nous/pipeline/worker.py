@@ -59,9 +59,9 @@ class WorkerContext:
     redacted: Callable[[Event], Event] = field(default=lambda event: event)
 
     def recorded_decisions(self, scope: Scope, session_id: str, *external_ids: str | None) -> Sequence[Decision]:
-        """Return the decisions recorded for a session; none if unreadable, which must not cost the episode.
+        """Return the decisions recorded for a session, or under *external_ids* of its episode.
 
-        They may be recorded under *external_ids* of its episode, but for one that is another session's id.
+        An id that is another session's counts for that one. None if unreadable, which must not cost the episode.
         """
         try:
             given = ((each, episode_id(scope, each)) for each in external_ids if each)

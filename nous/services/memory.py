@@ -85,7 +85,7 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
 
 
 def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
-    """Return the episode of `episode_named`, or else the one with an id, or a session id, that begins with *name*.
+    """Return the episode with an id, or a session id, that is or begins with *name*.
 
     Raises `NotFound` if there is none in *scope*, and `BadInput` if several ids begin so, or *name* is too short.
     """
@@ -100,7 +100,7 @@ def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
 
 
 def episode_named(context: Memory, name: str, scope: Scope) -> Episode | None:
-    """Return the episode of the session *name*, or else with that id, or else with that id of its producer's.
+    """Return the episode of the session *name*, or with that id, or that id of its producer's.
 
     Raises `BadInput` if producers have given the id to several sessions.
     """

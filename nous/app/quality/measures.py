@@ -149,7 +149,7 @@ def of_sessions(gold: Gold, results: Mapping[str, Result], *, by_model: bool) ->
 
 
 def _is_of(gold: GoldLesson, text: str, turns: Collection[int]) -> bool:
-    """Return whether a lesson says the same as the gold's, or rests on a turn of it and has a word of it."""
+    """Return whether a lesson says the gold's, or has a word of it and rests on a turn of it."""
     is_near = not {*gold.turns}.isdisjoint(turns) and overlap(text, gold.lesson or "")[0] > 0
     return is_near or says(text, gold.lesson or "")
 

@@ -134,9 +134,10 @@ def test_what_was_mended_or_corrected_is_a_lesson_with_its_turns(
         [rejects("Edit(/src/a.py)", "wait, is it needed?"), says("OK.")],
         [runs("make lint", LINT, fails=True), runs("make lint"), says("Done.")],
         [runs("go build x && x bad", "Error: no such command", fails=True), edits("a.py"), runs("go build x")],
+        [edits("a.py"), says("Done."), asks("next, `b.py` adds wrong totals up for the EU, repair it"), says("Done.")],
         [edits("a.py"), says("Done."), asks("the password is [secret:password:1a2b]"), says("You're right.")],
     ],
-    ids=["nothing failed", "thanks", "a question", "nothing changed", "something else failed", "a secret"],
+    ids=["nothing failed", "thanks", "a question", "nothing changed", "something else failed", "new work", "a secret"],
 )
 def test_nothing_is_learned_where_nothing_was_mended_or_corrected(of: Of, pieces: list[list[Piece]]) -> None:
     assert of(asks("go on"), *pieces).summary.lessons == ()
