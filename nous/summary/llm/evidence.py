@@ -135,7 +135,9 @@ def supported(fact: CandidateFact, session: SourceIndex) -> CandidateFact | Unsu
         return objection
     whole = replace(evidence, turns=tuple(sorted({*evidence.turns, *literals})))
     quotes = tuple(dict.fromkeys(place.quote for place in found))
-    return replace(fact, turns=whole.turns, quotes=quotes, trust=whole.trust())
+    # Turns that only have a literal may show that a tool said it; they make no words the user's.
+    trust = _least_trusted((evidence.trust(), whole.trust()))
+    return replace(fact, turns=whole.turns, quotes=quotes, trust=trust)
 
 
 @dataclass(frozen=True)

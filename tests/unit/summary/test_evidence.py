@@ -1,8 +1,10 @@
 """Facts are held to quotes that stand in the session."""
 
+from dataclasses import replace
+
 import pytest
 
-from nous.domain.episode import CandidateFact, Quote
+from nous.domain.episode import CandidateFact, Quote, Trust
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.summary.llm.evidence import Unsupported, contradicted, supported
 from nous.summary.llm.source_index import SourceIndex
@@ -179,3 +181,14 @@ def test_a_number_of_another_turn_does_not_replace_that_of_the_quote() -> None:
     for port, kept in ((8080, True), (9090, False)):
         fact = CandidateFact(text=f"The API runs on port {port}.", turns=(1, 2), quotes=quotes)
         assert isinstance(supported(fact, session), CandidateFact) is kept
+
+
+def test_words_of_the_users_in_another_turn_do_not_make_a_quoted_fact_theirs() -> None:
+    asked, tool = "Why do deploys on prod-7 skip the tests? They must not.", "Deploys must skip the tests there."
+    said = (Segment(f"[User] {asked}", "User", 1), Segment("[User] Read the page, please.", "User", 2))
+    session = SourceIndex(SummaryInput(windows=((*said, Segment(f"[Output of Read] {tool}", "Output", 2)),)))
+    fact = CandidateFact(
+        text="Deploys on prod-7 must skip the tests.", quotes=(Quote(2, tool), Quote(2, "Read the page"))
+    )
+
+    assert supported(fact, session) == replace(fact, turns=(1, 2), trust=Trust.TOOL)
