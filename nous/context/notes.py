@@ -121,7 +121,7 @@ def compiled_notes(notes: ContextNotes, *, budget: int = LONGEST) -> CompiledNot
     """
     room = min(budget, LONGEST) - len(fenced(""))
     last, of_last = _last_session(notes, room)
-    room -= len(last) + len("\n\n")
+    room -= len(f"{last}\n\n") if last else 0
     compiled = _compiled(SegmentKind.MEMORY_BLOCK, _of_facts(notes.facts, notes), room - len(f"{_FACTS}\n"))
     facts = [known for known, row in zip(notes.facts, compiled, strict=True) if not row.is_dropped]
     parts = [part for part in (last, _known(notes, facts, room)) if part]

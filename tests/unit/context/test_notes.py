@@ -124,9 +124,8 @@ def test_what_was_true_before_is_told_where_there_is_room_for_it() -> None:
     whole, bare = block(notes), block(ContextNotes(facts=facts))
 
     assert '; until 2026-01-01: "Billing runs on 9017")' in whole
-    rest = len("\n\n")  # which is kept free for what may come before the facts
-    assert block(notes, budget=len(whole) + rest - 1) == block(notes, budget=len(bare) + rest) == bare
-    assert list(compiled_notes(notes, budget=len(bare) + rest).facts) == facts
+    assert block(notes, budget=len(whole) - 1) == block(notes, budget=len(bare)) == bare
+    assert list(compiled_notes(notes, budget=len(bare)).facts) == facts
 
 
 def test_what_only_a_page_has_said_is_quoted_by_no_note() -> None:
