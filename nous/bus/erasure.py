@@ -55,17 +55,17 @@ def session_name(scope: Scope, session_id: str) -> str:
     return str(episode_id(scope, session_id))
 
 
-def alias_name(scope: Scope, alias: str) -> str:
-    """Return the name for a producer's id of an episode. A session may have the same id."""
-    return f"alias:{session_name(scope, alias)}"
+def alias_name(session: str) -> str:
+    """Return the name for a producer's id of an episode, given that of a session with the same id."""
+    return f"alias:{session}"
 
 
 def name_of(event: Event) -> str:
     """Return the name of the tombstone that blocks *event*; empty if it is of no session."""
     if is_of_none(event.session_id, type(event)):
         return ""
-    is_aliased = isinstance(event, DecisionRecorded) and event.episode_id is not None
-    return (alias_name if is_aliased else session_name)(event.scope, event.session_id)
+    name = session_name(event.scope, event.session_id)
+    return alias_name(name) if isinstance(event, DecisionRecorded) and event.is_aliased else name
 
 
 def form_name(mark: str) -> str:
@@ -248,7 +248,7 @@ def said(raw: bytes, kind: str, *, at: datetime | None = None) -> EntryHead | No
         scope=_scope(data.get("scope")) if isinstance(inner, dict) else None,
         session_id=session if has_session else None,
         alias=own if kind == SessionEnded.type else "",
-        is_aliased=kind == DecisionRecorded.type and not data.get("session_id") and bool(own),
+        is_aliased=kind == DecisionRecorded.type and data.get("session_id") in (None, "", own) and bool(own),
         facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
     )
 

@@ -16,7 +16,7 @@ from nous.domain.errors import NotFound
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope, checked_name
 from nous.services.erasure import EraseFact, EraseScope, EraseSession, ErasureReceipt, ErasureRequest
-from nous.services.memory import episode_named
+from nous.services.memory import episodes_given, some_of
 from nous.services.redaction import RedactionReceipt
 from nous.store.base import NO_VECTORS
 
@@ -46,10 +46,13 @@ def forget(
         raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
     container = app.container
     act = _act(container, scope or app.scope, session, fact)
+    others = _others_with_that_id(act, container)
     try:
         receipt = eraser(container).rehearse(act)
     except NotFound as error:
-        raise NotFound(f"{error}{elsewhere(container, act.scope)}") from None
+        raise NotFound(f"{error}{others or elsewhere(container, act.scope)}") from None
+    if others:
+        note(f"{act.name} is forgotten as a session{others}")
     lines = [] if yes and not dry_run else [*_going(act, container), *_removed(receipt, container)]
     if not dry_run:
         if not yes:
@@ -62,10 +65,15 @@ def forget(
 
 def _act(container: Container, scope: Scope, session: str | None, fact: str | None) -> ErasureRequest:
     if session is not None:
-        name = checked_name(session, "the id of a session")
-        episode = episode_named(container.memory, name, scope)
-        return EraseSession(scope=scope, name=episode.session_id if episode else name)
+        return EraseSession(scope=scope, name=checked_name(session, "the id of a session"))
     return EraseScope(scope=scope) if fact is None else EraseFact(scope=scope, id=_id_of(fact, container, scope))
+
+
+def _others_with_that_id(act: ErasureRequest, container: Container) -> str:
+    """Say to whose episodes a producer gave the id of the session to forget; empty if to none."""
+    given = episodes_given(container.memory, act.name, act.scope) if isinstance(act, EraseSession) else ()
+    others = some_of([each.session_id for each in given if each.session_id != act.name])
+    return others and f"; its producer gave that id to the episode of another session, which stays: {others}"
 
 
 def _id_of(name: str, container: Container, scope: Scope) -> UUID:

@@ -139,7 +139,7 @@ def _similarities(given: Sequence[ContextSegment], query: str, embedder: Embedde
         return []
     try:
         asked, *rows = embedder.embed([query, *(each.content for each in given)])
-        return [float(asked @ row) for row in rows]
+        return [float(asked @ row) for _, row in zip(given, rows, strict=True)]
     except Exception as error:  # noqa: BLE001  whatever a caller's embedder raises, the prompt is due
         log.warning("context.embedder_failed", reason=str(error))
         return []

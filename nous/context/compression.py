@@ -116,7 +116,7 @@ def _pieces(unit: _Unit, room: int) -> Iterator[_Unit]:
         yield unit
         return
     most = max(min(_LONGEST, room // 5), 1)
-    found = list(re.finditer(rf"(\S{{0,80}}://\S*|.{{1,{most}}}(?!\S)|.{{1,{most}}})(\s*)", unit.text, re.DOTALL))
+    found = list(re.finditer(rf"(\s?\S{{0,80}}://\S*|.{{1,{most}}}(?!\S)|.{{1,{most}}})(\s*)", unit.text, re.DOTALL))
     yield from (_Unit(piece[1], piece[2], is_piece=True) for piece in found[:-1])
     yield _Unit(found[-1][1], unit.gap, is_piece=True)
 

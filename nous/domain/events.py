@@ -156,7 +156,7 @@ class SessionTouched(Event):
 class DecisionRecorded(Event):
     """A decision of a session was recorded, in the recorder's own words.
 
-    `episode_id` is set if the producer named its own id of the episode, and not the session, whose id that is then.
+    If the producer named its own id of the episode, and not the session, both ids are that one.
     """
 
     type: ClassVar[str] = "decision_recorded"
@@ -171,10 +171,14 @@ class DecisionRecorded(Event):
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
         """Take a producer's own id of the episode for the session, if that is not named."""
-        if (own := own_id(data)) is None:
-            return data
-        session = data.get("session_id") or own
-        return {**data, "session_id": session, "episode_id": own if session == own else None}
+        own = own_id(data)
+        if own is not None and not data.get("session_id"):
+            return {**data, "session_id": own, "episode_id": own}
+        return data if isinstance(data.get("episode_id"), str | None) else {**data, "episode_id": None}
+
+    @property
+    def is_aliased(self) -> bool:
+        return self.episode_id == self.session_id
 
     @property
     def decision(self) -> Decision:

@@ -6,7 +6,7 @@ that broke off is completed by running it again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -232,12 +232,15 @@ class _Erasure:
         """Write tombstones, and remove until nothing is left; return what was removed, by store."""
         scope, counts, events = self.act.scope, Counter[str](), frozenset[UUID]()
         self.revived = frozenset()
-        self._cover(self.target, map(str, self.stores.store.episodes(scope)) if self.target.everything else ())
+        everything = self.target.everything
+        self._cover(self.target, [str(each) for each in self.stores.store.episodes(scope)] if everything else ())
         for _ in range(_PASSES):
             found = self._found()
             events |= found.events
-            sessions = found.sessions if self.target.everything else ()
-            self._cover(self.target, (session_name(scope, session) for session in sessions))
+            if everything:
+                aliases = self.target.aliases | {alias for _, alias in found.aliases}
+                self.target = replace(self.target, aliases=aliases)
+            self._cover(self.target, [session_name(scope, each) for each in found.sessions] if everything else ())
             # Jobs are removed before the entries, which say whose jobs they are: if this breaks off, they are found
             # again. And once more after the entries, since a pending delivery may have been submitted again.
             gone = self._jobs(events, found.others) + self.stores.bus.erase(found) + self._jobs(events, found.others)
@@ -296,11 +299,16 @@ class _Erasure:
         self._cover(self.act.target(rows, erased))
         return erased
 
-    def _cover(self, target: ErasureTarget, sessions: Iterable[str] = ()) -> None:
-        """Add *target*, and write tombstones of it and of *sessions*, before anything is removed."""
+    def _cover(self, target: ErasureTarget, sessions: Collection[str] = ()) -> None:
+        """Add *target*, and write tombstones of it and of *sessions*, before anything is removed.
+
+        A decision may name a session as if its id were that of an episode, so it is blocked as one, too.
+        """
         self.target = self.target.and_(target)
-        aliases = (alias_name(self.target.scope, alias) for alias in self.target.aliases)
-        fresh = {*sessions, *aliases, *map(form_name, target.marks)} - self.names
+        own = [self.act.key] if self.target.session_id is not None else []
+        aliases = (session_name(self.target.scope, alias) for alias in self.target.aliases)
+        blocked = map(alias_name, (*own, *sessions, *aliases))
+        fresh = {*sessions, *blocked, *map(form_name, target.marks)} - self.names
         self.names |= fresh
         facts, marks = tuple(sorted(self.target.facts)), tuple(sorted(self.target.marks))
         self.stone = Tombstone(at=self.stone.at, facts=facts, marks=marks, aliases=tuple(sorted(self.target.aliases)))

@@ -109,10 +109,15 @@ def episode_named(context: Memory, name: str, scope: Scope) -> Episode | None:
     recent = context.episodes.recent(scope, _ALL)
     if by_id := next((each for each in recent if str(each.id) == name.casefold()), None):
         return by_id
-    given = [each for each in recent if each.external_id == name]
+    given = episodes_given(context, name, scope)
     if len(given) > 1:
         raise BadInput(f"{len(given)} sessions have the episode id {name!r}: {some_of([x.session_id for x in given])}")
     return given[0] if given else None
+
+
+def episodes_given(context: Memory, name: str, scope: Scope) -> Sequence[Episode]:
+    """Return the episodes to which producers gave the id *name*."""
+    return [each for each in context.episodes.recent(scope, _ALL) if each.external_id == name]
 
 
 def check_prefix(what: str, name: str, ids: Sequence[str]) -> None:

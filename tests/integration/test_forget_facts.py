@@ -98,6 +98,7 @@ def test_of_a_forgotten_scope_nothing_is_left_but_that_it_was_forgotten(town: To
     town.publish(SECRET, "elsewords", scope=ELSEWHERE)
     town.settle()
     town.publish("late", "plantedwords of a late session")
+    foreign(town, DecisionRecorded, episode_id="own", description="planted under an id")
     elsewhere = keys_with(town.client, "elsewords")
     assert elsewhere
 
@@ -111,7 +112,9 @@ def test_of_a_forgotten_scope_nothing_is_left_but_that_it_was_forgotten(town: To
         with pytest.raises(Exception, match="was forgotten on"):
             town.publish(session, "plantedwords")
     town.publish("new", "newwords")
+    foreign(town, DecisionRecorded, episode_id="own", description="repeated under an id")
     town.settle()
+    assert keys_with(town.client, "repeated under").keys() == {"nous:events:decision_recorded"}
     assert town.container.context.episodes.get(HERE, episode_id(HERE, "new"))
     assert town.balances() == {0}
 
@@ -205,13 +208,16 @@ def test_an_id_of_a_forgotten_episode_blocks_decisions_under_it_alone_until_the_
     foreign(town, SessionEnded, session_id="a", episode_id="b", transcript=told("plantedwords of a"))
     town.settle()
 
-    assert nous("forget", "--session", "b", "--scope", str(HERE), "--yes").exit_code == 0
-    foreign(town, DecisionRecorded, episode_id="b", description="planted late")
+    refused = nous("forget", "--session", "b", "--scope", str(HERE), "--yes")
+    assert "there is no session b" in refused.stderr
+    assert "another session, which stays: a\n" in refused.stderr
+    assert nous("forget", "--session", "a", "--scope", str(HERE), "--yes").exit_code == 0
+    for name in ("a", "b"):
+        foreign(town, DecisionRecorded, episode_id=name, description=f"planted late {name}")
     town.publish("b", "otherwords")
     town.settle()
 
     assert keys_with(town.client, "planted").keys() == {"nous:events:decision_recorded"}
-    assert keys_with(town.client, "otherwords")
     town.publish("a", "plantedwords again", again=True)
     foreign(town, DecisionRecorded, episode_id="b", description="planted anew")
     town.settle()

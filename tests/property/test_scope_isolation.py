@@ -5,14 +5,13 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import combinations, permutations
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
 import click
 import pytest
 from builders.command_line import Nous, command_line
-from builders.crew import built
+from builders.crew import built, data_directory
 from builders.neighbours import READS, SESSION, SHARED, Neighbour, forget_all, taught
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -23,7 +22,6 @@ from nous.cli import COMMANDS, DEVELOPER_COMMANDS
 from nous.domain.fact import Learned, occurrences
 from nous.domain.scope import Scope
 from nous.llm.state import LlmKeys
-from nous.redis_server import embedded
 from nous.settings.model import PublishSettings, Settings
 from nous.store.keys import StoreKeys
 
@@ -40,11 +38,8 @@ neighbours = st.lists(scopes, min_size=2, max_size=3, unique=True) | alike.filte
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
-    with TemporaryDirectory(prefix="nous-") as directory:
-        try:
-            yield Path(directory)
-        finally:
-            embedded.stop(Path(directory))
+    with data_directory() as directory:
+        yield directory
 
 
 @contextmanager

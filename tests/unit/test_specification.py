@@ -185,6 +185,8 @@ def test_the_id_of_an_episode_may_be_any_text_or_a_number(given: object) -> None
     assert isinstance(event, SessionEnded)
     assert event.episode_id == str(given)
     assert decode(encode(event), type_hint=SessionEnded.type) == event
+    decided = {"data": {"session_id": "s1", "description": "Keep it.", "episode_id": [given]}}
+    assert decode(orjson.dumps(decided), type_hint=DecisionRecorded.type).session_id == "s1"
 
 
 def test_the_summarizers_own_input_is_read_as_the_session_it_was_made_of() -> None:

@@ -27,6 +27,7 @@ from nous.bus.erasure import (
     amended,
     mark_in,
     said,
+    session_name,
 )
 from nous.bus.redis import streams as pages
 from nous.bus.redis.streams import RedisPart
@@ -235,7 +236,8 @@ class RedisTombstones(RedisPart):
     def lift(self, scope: Scope, name: str) -> bool:
         """Remove a tombstone, and those of its aliases; false if there was none."""
         stone = self.find(scope, name)
-        names = [name, *(alias_name(scope, each) for each in (stone.aliases if stone else ()))]
+        aliases = (session_name(scope, each) for each in (stone.aliases if stone else ()))
+        names = [name, *map(alias_name, (name, *aliases))]
         with translated():
             return bool(self._client.hdel(self._keys.forgotten(scope), *names))
 
