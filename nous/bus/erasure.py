@@ -56,7 +56,7 @@ def session_name(scope: Scope, session_id: str) -> str:
 
 
 def alias_name(session: str) -> str:
-    """Return the name for a producer's id of an episode, given that of a session with the same id."""
+    """Return the name for a producer's id of an episode, given that of a session of that id."""
     return f"alias:{session}"
 
 

@@ -80,14 +80,14 @@ def test_a_log_is_written_anew_with_the_vectors_of_what_stays(redis_client: redi
 
 def test_who_has_read_the_old_log_is_refused_and_the_new_one_grows_on(client: redis.Redis) -> None:
     store = WholeStore(client, prefix="t")
-    again, late = said("mine", "a"), said("theirs", "b")
-    add(store, again, vectors={again.fact.id: unit(1)})
+    again, late = said("mine", "a", embedded_by=None), said("theirs", "b")
+    add(store, again)
     stale = store.read(HOME).version
 
     RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
 
     assert store.read(HOME).rows == ()
-    assert add(store, again, vectors={again.fact.id: unit(1)})  # which is as long, and says the same
+    assert add(store, again)  # which is as long, and says the same
     append = AppendFacts(scope=HOME, expected=stale, rows=(late,), vectors={late.fact.id: unit(2)})
     assert not store.write(append)
     assert add(store, late, vectors={late.fact.id: unit(2)})
