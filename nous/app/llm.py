@@ -132,6 +132,7 @@ class _RetriedModel:
         try:
             return self.model.ask(question)
         except (ModelQuota, ModelBusy) as error:
+            # No queue holds the question until the time that the provider names, so its thread waits.
             time.sleep(min(max(0.0, (error.until - datetime.now(UTC)).total_seconds()), self.llm.patience))
             raise ModelUnreachable(str(error), failure=Failure.QUOTA) from error
 

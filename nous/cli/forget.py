@@ -52,7 +52,7 @@ def forget(
     except NotFound as error:
         raise NotFound(f"{error}{others or elsewhere(container, act.scope)}") from None
     if others:
-        note(f"{act.name} is forgotten as a session{others}")
+        note(f"this is about the session {act.name} alone{others}")
     lines = [] if yes and not dry_run else [*_going(act, container), *_removed(receipt, container)]
     if not dry_run:
         if not yes:

@@ -87,32 +87,24 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
 def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
     """Return the episode with an id, or a session id, that is or begins with *name*.
 
-    Raises `NotFound` if there is none in *scope*, and `BadInput` if several ids begin so, or *name* is too short.
-    """
-    if named := episode_named(context, name, scope):
-        return named
-    recent = context.episodes.recent(scope, _ALL)
-    found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
-    if not found:
-        raise NotFound(f"there is no episode of a session {name!r} in {scope}; `nous status SESSION` says if it waits")
-    check_prefix("session", name, [each.session_id for each in found])
-    return found[0]
-
-
-def episode_named(context: Memory, name: str, scope: Scope) -> Episode | None:
-    """Return the episode of the session *name*, or with that id, or that id of its producer's.
-
-    Raises `BadInput` if producers have given the id to several sessions.
+    A whole session id comes first, then a whole id of nous, then one that producers gave to episodes. Raises `NotFound`
+    if there is none in *scope*, and `BadInput` if several have that id or begin so, or *name* is too short.
     """
     if exact := context.episodes.get(scope, episode_id(scope, name)):
         return exact
     recent = context.episodes.recent(scope, _ALL)
     if by_id := next((each for each in recent if str(each.id) == name.casefold()), None):
         return by_id
-    given = episodes_given(context, name, scope)
-    if len(given) > 1:
-        raise BadInput(f"{len(given)} sessions have the episode id {name!r}: {some_of([x.session_id for x in given])}")
-    return given[0] if given else None
+    if given := [each for each in recent if each.external_id == name]:
+        if len(given) > 1:
+            sessions = some_of([each.session_id for each in given])
+            raise BadInput(f"{len(given)} sessions have the episode id {name!r}: {sessions}")
+        return given[0]
+    found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
+    if not found:
+        raise NotFound(f"there is no episode of a session {name!r} in {scope}; `nous status SESSION` says if it waits")
+    check_prefix("session", name, [each.session_id for each in found])
+    return found[0]
 
 
 def episodes_given(context: Memory, name: str, scope: Scope) -> Sequence[Episode]:

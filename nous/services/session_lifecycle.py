@@ -133,7 +133,7 @@ class SessionRecovery:
             action = finish(what)
         except Unavailable:
             raise
-        except Exception as error:
+        except Exception as error:  # a defect of nous, too, stops the sweep of no other session
             if of not in self._failing:
                 is_defect = not isinstance(error, NousError)
                 log.warning("session.recovery_failed", of=of, reason=str(error), exc_info=is_defect)

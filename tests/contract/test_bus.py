@@ -1,4 +1,4 @@
-"""What a bus promises of publishing, receiving and committing, asked of each one."""
+"""Contract of a bus: publishing, receiving and committing, for every implementation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a bus promises of dead letters, accounts, whereabouts, and waking who waits."""
+"""Contract of a bus: dead letters, counters, where an event is, and waking blocked readers."""
 
 import random
 import threading
@@ -259,7 +259,7 @@ def test_it_adds_up_whenever_it_is_looked_at(redis_client: redis.Redis, ended: A
 READER = Subscription("reader", SessionEnded)
 STREAM = "nous:events:session_ended"
 LONG = 60.0
-"""Seconds that nobody waits who is woken."""
+"""Timeout of a blocking wait, in seconds: a reader that is woken returns long before."""
 
 _MADE_THERE = "return redis.call('XADD', KEYS[1], '*', 'event', string.rep('x', ARGV[1]))"
 
@@ -272,11 +272,11 @@ def bus(redis_client: redis.Redis) -> RedisBus:
 
 
 def is_woken(bus: RedisBus, client: Any, done: Callable[[], object]) -> bool:
-    """Whether somebody who waits does so no more after something was done."""
+    """Return whether a blocked reader returns after *done* was called."""
     how: dict[str, Any] = {"priorities": tuple(Priority), "seconds": LONG}
     waiting = Thread(target=bus.wait, args=(READER,), kwargs=how, daemon=True)
     waiting.start()
-    wait_until(lambda: client.info("clients")["blocked_clients"] == 1, "somebody to wait")
+    wait_until(lambda: client.info("clients")["blocked_clients"] == 1, "a reader to block")
     done()
     waiting.join(LONG / 2)
     return not waiting.is_alive()

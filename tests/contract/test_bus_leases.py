@@ -1,4 +1,4 @@
-"""What a bus promises of leases, progress and the life of keys, asked of each one."""
+"""Contract of a bus: leases, delivery state and expiry of keys, for every implementation."""
 
 from collections.abc import Sequence
 from typing import Any

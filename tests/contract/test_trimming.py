@@ -1,4 +1,4 @@
-"""What leaves a stream: entries that are trimmed, and parts of entries that stay what they were for each group."""
+"""Stream trimming and amended entries, neither of which changes a consumer group's counts."""
 
 import time
 from collections.abc import Callable, Sequence

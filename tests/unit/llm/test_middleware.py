@@ -1,4 +1,4 @@
-"""What one bad question, answer, record or provider does to itself, and not to the others."""
+"""Model middleware: one bad question, answer, record or provider affects no other."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a model is asked about facts: those of an episode that brought none, and those that texts leave uncertain."""
+"""Facts by a model: extraction from foreign episodes, and adjudication of uncertain pairs."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

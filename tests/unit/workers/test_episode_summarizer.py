@@ -342,7 +342,7 @@ def test_what_the_transcript_shows_the_user_deciding_counts_as_well(told: Any) -
 
 class _Broken:
     def get_episode_decisions(self, _: UUID, *, scope: Scope) -> Sequence[Decision]:
-        raise Unavailable(f"nobody answers for {scope}")
+        raise Unavailable(f"no answer for {scope}")
 
 
 def test_failing_to_learn_of_decisions_holds_nothing_up() -> None:

@@ -110,7 +110,7 @@ def grown(world: ModelWorld) -> Effects:
 
 
 def revised(world: ModelWorld) -> Effects:
-    """Its episode is made anew with another prompt."""
+    """Regenerate its episode with another prompt."""
     (episode,) = world.episodes
     world.use(world.summarizer(version="episode-next"))
     event = outdated(episode, by="scripted:model episode-next", reason="test", context=world.context)
