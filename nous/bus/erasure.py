@@ -248,7 +248,7 @@ def said(raw: bytes, kind: str, *, at: datetime | None = None) -> EntryHead | No
         scope=_scope(data.get("scope")) if isinstance(inner, dict) else None,
         session_id=session if has_session else None,
         alias=own if kind == SessionEnded.type else "",
-        is_aliased=kind == DecisionRecorded.type and data.get("session_id") in (None, "", own) and bool(own),
+        is_aliased=kind == DecisionRecorded.type and bool(own) and (data.get("session_id") or own) == own,
         facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
     )
 

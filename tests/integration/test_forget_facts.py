@@ -176,7 +176,7 @@ def test_decisions_under_an_id_that_a_session_gave_its_episode_go_with_it_unless
     ids = {SECRET: "first", "brief": "short", "one": "shared", "two": "shared", OTHER: "", "stranger": OTHER}
     ids |= {"run": "running", "torn": 7}
     for name in {"second", *ids.values()} - {"", "running"}:
-        foreign(town, DecisionRecorded, episode_id=name, description=f"planted {name}")
+        foreign(town, DecisionRecorded, session_id=0, episode_id=name, description=f"planted {name}")
     foreign(town, DecisionRecorded, session_id="running", description="planted running")
     town.publish(OTHER, "otherwords")
     for session, own in ids.items():
